@@ -1,0 +1,26 @@
+// Package cidr holds exact sets of IP addresses and exact maps from addresses to values.
+//
+// A [Set] is immutable and holds IPv4 and IPv6 side by side, as sorted, disjoint, maximal ranges: 8 bytes a range for
+// IPv4 and 32 for IPv6. Prefixes are made only when somebody asks for them ([Set.Prefixes]), and then they are the
+// fewest that cover the set. A [Map] is the same for "address -> value"; a Set is its one-value case. Both are made by
+// builders ([Builder], [MapBuilder]) or read from text ([ReadList]).
+//
+// # What belongs here
+//
+// Addresses, and nothing that says what an address is for: sets, maps, their algebra, iteration, counting, conversion
+// from and to net/netip, net and go4.org/netipx, the reader for address lists, and the IANA special-purpose registries.
+// Countries belong to package geo, verdicts to package compile.
+//
+// # IPv4-mapped IPv6 addresses
+//
+// A packet from ::ffff:192.0.2.1 does not exist on the wire as IPv6: programs see such addresses when an IPv4 client
+// meets a dual-stack socket, and Linux discards them when they come in IPv6 headers (net/ipv6/ip6_input.c). Wherever
+// this package takes an address, a prefix of at least 96 bits or a range inside ::ffff:0:0/96, it takes the IPv4 address
+// that is meant. A range with one end inside that block is refused ([ErrMapped]), except one that takes the whole block
+// in, such as ::/0.
+//
+// # Zones
+//
+// Sets hold addresses, not interfaces. Builders and readers refuse an address with a zone ([ErrZone]); look-ups ignore
+// the zone, because a packet from fe80::1 on eth0 is a packet from fe80::1.
+package cidr

@@ -1,0 +1,91 @@
+package cidr
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// What can be wrong with an address, prefix, range or list. Every error of this package wraps one of these, so that a
+// caller can tell them apart with errors.Is; the error's text says what to do.
+var (
+	// ErrSyntax: the text is no address, prefix or range.
+	ErrSyntax = errors.New("not an address, prefix or range")
+	// ErrName: the text looks like a host name. Names are never resolved.
+	ErrName = errors.New("a name, not an address; names are never resolved: write the addresses")
+	// ErrOctet: an IPv4 octet is larger than 255.
+	ErrOctet = errors.New("an IPv4 octet is over 255")
+	// ErrLeadingZero: an IPv4 octet or a prefix length is written with a leading zero, which some tools read as octal.
+	ErrLeadingZero = errors.New("a number has a leading zero, which some tools read as octal: write it without")
+	// ErrLength: the prefix length is not a number from 0 to 32 (IPv4) or 128 (IPv6).
+	ErrLength = errors.New("the prefix length is out of bounds")
+	// ErrMask: a netmask stands where a prefix length belongs.
+	ErrMask = errors.New("a netmask instead of a prefix length: write /0 to /32")
+	// ErrHostBits: bits are set below the prefix length.
+	ErrHostBits = errors.New("host bits are set")
+	// ErrReversed: a range ends before it starts.
+	ErrReversed = errors.New("the range ends before it starts")
+	// ErrMixed: a range goes from one family to the other.
+	ErrMixed = errors.New("the range goes from one address family to the other")
+	// ErrMapped: a range or prefix cuts through ::ffff:0:0/96, the IPv4-mapped addresses.
+	ErrMapped = errors.New("cuts through the IPv4-mapped addresses ::ffff:0:0/96: write the IPv4 prefix that is meant")
+	// ErrZone: an address carries a zone such as %eth0.
+	ErrZone = errors.New("an address with a zone is not one address: leave the zone away")
+	// ErrInvalid: a zero netip.Addr, netip.Prefix or Range.
+	ErrInvalid = errors.New("no address: a zero or invalid value")
+	// ErrEmpty: a list holds no entries. See AllowEmpty.
+	ErrEmpty = errors.New("no entries: an empty list is refused, since it would open or close the firewall")
+	// ErrLineTooLong: a line of a list is longer than MaxLine.
+	ErrLineTooLong = errors.New("the line is too long for an address list")
+)
+
+// A LineError is one bad line of a text source.
+type LineError struct {
+	Source string // name of the source, as the caller gave it
+	Line   int    // from 1
+	Column int    // of the first byte of Text, in bytes, from 1
+	Text   string // what was found there, at most 80 bytes of it
+	Err    error  // wraps one of this package's sentinels
+}
+
+func (e *LineError) Error() string {
+	return fmt.Sprintf("%s:%d:%d: %s: %v", e.Source, e.Line, e.Column, strconv.Quote(e.Text), e.Err)
+}
+
+func (e *LineError) Unwrap() error { return e.Err }
+
+// A ListError is what a strict read of a list found wrong. It unwraps to each of its LineErrors.
+type ListError struct {
+	Source string
+	Lines  []*LineError // the first MaxReported, in order of lines
+	Total  int          // bad lines in all, at least len(Lines)
+}
+
+// MaxReported is how many bad lines a ListError describes; it counts all.
+const MaxReported = 20
+
+func (e *ListError) Error() string {
+	var b strings.Builder
+	if e.Total > 1 {
+		fmt.Fprintf(&b, "%s: %d bad lines, nothing was taken from it", e.Source, e.Total)
+	}
+	for _, l := range e.Lines {
+		if b.Len() > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(l.Error())
+	}
+	if more := e.Total - len(e.Lines); more > 0 {
+		fmt.Fprintf(&b, "\n%s: and %d more", e.Source, more)
+	}
+	return b.String()
+}
+
+func (e *ListError) Unwrap() []error {
+	errs := make([]error, len(e.Lines))
+	for i, l := range e.Lines {
+		errs[i] = l
+	}
+	return errs
+}

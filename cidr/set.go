@@ -1,0 +1,257 @@
+package cidr
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"iter"
+	"math/big"
+	"net/netip"
+	"strings"
+)
+
+// Set is an immutable set of addresses of both families. The zero Set is empty. Copies share memory, and any number of
+// goroutines may use them at once.
+//
+// A Set holds 8 bytes for each IPv4 range and 32 for each IPv6 range. Make one with a Builder, with Of, with MustParse,
+// or with ReadList.
+type Set struct {
+	v4 []span[key4]
+	v6 []span[key6]
+}
+
+// Of returns the set of the addresses of the prefixes. Prefixes may nest, repeat and stand in any order; an invalid one
+// or one with host bits set is an error (see Builder.AddPrefix).
+func Of(prefixes ...netip.Prefix) (Set, error) {
+	var b Builder
+	for _, p := range prefixes {
+		b.AddPrefix(p)
+	}
+	return b.Build()
+}
+
+// MustParse returns the set of the entries, each in a form that ParseRange reads, and panics when one is bad. It is for
+// constants and tests.
+func MustParse(entries ...string) Set {
+	var b Builder
+	for _, e := range entries {
+		r, err := ParseRange(e)
+		if err != nil {
+			panic(fmt.Sprintf("cidr.MustParse: %q: %v", e, err))
+		}
+		b.AddRange(r)
+	}
+	s, err := b.Build()
+	if err != nil {
+		panic(fmt.Sprintf("cidr.MustParse: %v", err))
+	}
+	return s
+}
+
+// Everything returns the set of all addresses of a family: 0.0.0.0/0 or ::/0. For no family it is empty.
+func Everything(f Family) Set {
+	switch f {
+	case V4:
+		return Set{v4: []span[key4]{{0, 1<<32 - 1}}}
+	case V6:
+		return Set{v6: []span[key6]{{key6{}, key6{1<<64 - 1, 1<<64 - 1}}}}
+	}
+	return Set{}
+}
+
+// Union returns the addresses that are in any of the sets. O(total ranges · log sets).
+func Union(sets ...Set) Set {
+	switch len(sets) {
+	case 0:
+		return Set{}
+	case 1:
+		return sets[0]
+	}
+	half := len(sets) / 2
+	return Union(sets[:half]...).Union(Union(sets[half:]...))
+}
+
+// Only returns the part of the set that is of the family. It costs nothing: s.Only(cidr.V4).NumRanges() is how one asks
+// a question about one family.
+func (s Set) Only(f Family) Set {
+	switch f {
+	case V4:
+		return Set{v4: s.v4}
+	case V6:
+		return Set{v6: s.v6}
+	}
+	return Set{}
+}
+
+// Union returns the addresses that are in s or in t. O(n+m).
+func (s Set) Union(t Set) Set { return Set{union(s.v4, t.v4), union(s.v6, t.v6)} }
+
+// Intersection returns the addresses that are in both s and t. O(n+m).
+func (s Set) Intersection(t Set) Set { return Set{intersect(s.v4, t.v4), intersect(s.v6, t.v6)} }
+
+// Difference returns the addresses of s that are not in t. O(n+m).
+func (s Set) Difference(t Set) Set { return Set{subtract(s.v4, t.v4), subtract(s.v6, t.v6)} }
+
+// Complement returns all addresses of the family that are not in s. The other family is left out of the result: the
+// complement of a list of IPv4 prefixes says nothing about IPv6. O(n).
+func (s Set) Complement(f Family) Set { return Everything(f).Difference(s) }
+
+// Overlaps reports whether s and t have an address in common. O(n+m).
+func (s Set) Overlaps(t Set) bool { return overlaps(s.v4, t.v4) || overlaps(s.v6, t.v6) }
+
+// Equal reports whether s and t hold the same addresses. O(n).
+func (s Set) Equal(t Set) bool { return equal(s.v4, t.v4) && equal(s.v6, t.v6) }
+
+// IsEmpty reports whether the set holds no address.
+func (s Set) IsEmpty() bool { return len(s.v4) == 0 && len(s.v6) == 0 }
+
+// Contains reports whether the address is in the set. A zone is ignored, IPv4-mapped is taken as IPv4, and the zero Addr
+// is in no set. O(log n), without allocation.
+func (s Set) Contains(a netip.Addr) bool {
+	switch FamilyOf(a) {
+	case V4:
+		_, ok := find(s.v4, toKey4(a))
+		return ok
+	case V6:
+		_, ok := find(s.v6, toKey6(a))
+		return ok
+	}
+	return false
+}
+
+// Find returns the range of the set that holds the address, and false when none does. O(log n).
+func (s Set) Find(a netip.Addr) (Range, bool) {
+	switch FamilyOf(a) {
+	case V4:
+		if i, ok := find(s.v4, toKey4(a)); ok {
+			return s.v4[i].rng(), true
+		}
+	case V6:
+		if i, ok := find(s.v6, toKey6(a)); ok {
+			return s.v6[i].rng(), true
+		}
+	}
+	return Range{}, false
+}
+
+// ContainsRange reports whether every address of the range is in the set; false for an invalid range. O(log n).
+func (s Set) ContainsRange(r Range) bool {
+	switch f, s4, s6, _ := r.spans(); f {
+	case V4:
+		i, ok := find(s.v4, s4.lo)
+		return ok && !s.v4[i].hi.less(s4.hi)
+	case V6:
+		i, ok := find(s.v6, s6.lo)
+		return ok && !s.v6[i].hi.less(s6.hi)
+	}
+	return false
+}
+
+// ContainsPrefix reports whether every address of the prefix is in the set; false for an invalid prefix. Host bits are
+// ignored. O(log n).
+func (s Set) ContainsPrefix(p netip.Prefix) bool { return s.ContainsRange(RangeOf(p)) }
+
+// OverlapsRange reports whether any address of the range is in the set; false for an invalid range. O(log n).
+func (s Set) OverlapsRange(r Range) bool {
+	switch f, s4, s6, _ := r.spans(); f {
+	case V4:
+		i, _ := find(s.v4, s4.lo)
+		return i < len(s.v4) && !s4.hi.less(s.v4[i].lo)
+	case V6:
+		i, _ := find(s.v6, s6.lo)
+		return i < len(s.v6) && !s6.hi.less(s.v6[i].lo)
+	}
+	return false
+}
+
+// OverlapsPrefix reports whether any address of the prefix is in the set; false for an invalid prefix. Host bits are
+// ignored. O(log n).
+func (s Set) OverlapsPrefix(p netip.Prefix) bool { return s.OverlapsRange(RangeOf(p)) }
+
+// Ranges gives the maximal ranges of the set, IPv4 before IPv6, each ascending.
+func (s Set) Ranges() iter.Seq[Range] {
+	return func(yield func(Range) bool) {
+		for _, p := range s.v4 {
+			if !yield(p.rng()) {
+				return
+			}
+		}
+		for _, p := range s.v6 {
+			if !yield(p.rng()) {
+				return
+			}
+		}
+	}
+}
+
+// Prefixes gives the fewest prefixes that cover the set exactly, IPv4 before IPv6, each ascending.
+func (s Set) Prefixes() iter.Seq[netip.Prefix] {
+	return func(yield func(netip.Prefix) bool) {
+		for _, p := range s.v4 {
+			if !p.eachPrefix(func(k key4, bits int) bool { return yield(prefixAt(k, bits)) }) {
+				return
+			}
+		}
+		for _, p := range s.v6 {
+			if !p.eachPrefix(func(k key6, bits int) bool { return yield(prefixAt(k, bits)) }) {
+				return
+			}
+		}
+	}
+}
+
+// NumRanges counts Ranges. O(1).
+func (s Set) NumRanges() int { return len(s.v4) + len(s.v6) }
+
+// NumPrefixes counts Prefixes, without making them.
+func (s Set) NumPrefixes() int { return countPrefixes(s.v4) + countPrefixes(s.v6) }
+
+// NumAddrs returns how many addresses the set holds. IPv4 and IPv6 addresses are added up; ask Only for one family.
+func (s Set) NumAddrs() *big.Int {
+	n := countAddrs(s.v4)
+	return n.Add(n, countAddrs(s.v6))
+}
+
+// Digest returns a SHA-256 over the ranges: equal sets have equal digests, on every machine and in every version of this
+// package.
+func (s Set) Digest() [sha256.Size]byte {
+	h := sha256.New()
+	var buf [32]byte
+	h.Write([]byte{byte(V4)})
+	for _, p := range s.v4 {
+		binary.BigEndian.PutUint32(buf[:], uint32(p.lo))
+		binary.BigEndian.PutUint32(buf[4:], uint32(p.hi))
+		h.Write(buf[:8])
+	}
+	h.Write([]byte{byte(V6)})
+	for _, p := range s.v6 {
+		binary.BigEndian.PutUint64(buf[:], p.lo.hi)
+		binary.BigEndian.PutUint64(buf[8:], p.lo.lo)
+		binary.BigEndian.PutUint64(buf[16:], p.hi.hi)
+		binary.BigEndian.PutUint64(buf[24:], p.hi.lo)
+		h.Write(buf[:32])
+	}
+	return [sha256.Size]byte(h.Sum(nil))
+}
+
+// String lists the ranges, at most eight of them, and says how many more there are. It is for messages; use Prefixes or
+// Ranges to write a set out.
+func (s Set) String() string {
+	const most = 8
+	var b strings.Builder
+	b.WriteByte('{')
+	n := 0
+	for r := range s.Ranges() {
+		if n == most {
+			fmt.Fprintf(&b, " and %d more", s.NumRanges()-most)
+			break
+		}
+		if n > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(r.String())
+		n++
+	}
+	b.WriteByte('}')
+	return b.String()
+}
