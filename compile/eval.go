@@ -1,0 +1,82 @@
+package compile
+
+import (
+	"fmt"
+	"net/netip"
+
+	"github.com/cidrc/cidrc/cidr"
+)
+
+// Eval runs the packet through the program's rules as the kernel would, and says what becomes of it and which rule of
+// which chain decides. The verdict agrees with that of the Decision, except that it is never Any. The error wraps
+// ErrPacket.
+func (p *Program) Eval(pkt Packet) (Ruling, error) {
+	at, src, dst, f, err := p.decision.place(&pkt)
+	if err != nil {
+		return Ruling{}, err
+	}
+	for _, c := range p.Chains {
+		if c.Hook != nil && c.Hook.Point == at {
+			return run(c, &pkt, src, dst, f), nil
+		}
+	}
+	panic(fmt.Sprintf("unreachable: the program has no base chain at %v", at))
+}
+
+// run is the kernel's loop (nft_do_chain in net/netfilter/nf_tables_core.c, ipt_do_table in
+// net/ipv4/netfilter/ip_tables.c): rules in order, a stack for jumps, none for gotos.
+func run(c *Chain, pkt *Packet, src, dst netip.Addr, f cidr.Family) Ruling {
+	type frame struct {
+		c    *Chain
+		next int
+	}
+	var stack []frame
+	out := Ruling{Verdict: Pass, Rule: "the end of chain " + c.Name}
+	for i := 0; ; {
+		if i == len(c.Rules) {
+			if len(stack) == 0 {
+				return out
+			}
+			top := stack[len(stack)-1]
+			stack = stack[:len(stack)-1]
+			c, i = top.c, top.next
+			continue
+		}
+		r := &c.Rules[i]
+		i++
+		out.Rules++
+		if r.Set != nil && (r.Family == 0 || r.Family == f) && r.Set.Family == f {
+			out.Probes++
+		}
+		if !r.holds(c, pkt, src, dst, f) {
+			continue
+		}
+		switch r.Do {
+		case DoJump:
+			stack = append(stack, frame{c, i})
+			c, i = r.Chain, 0
+		case DoGoto:
+			c, i = r.Chain, 0
+		default:
+			out.Verdict = Verdict(r.Do)
+			out.Rule = fmt.Sprintf("chain %s rule %d", c.Name, i)
+			if r.Set != nil {
+				out.Rule += ", set " + r.Set.Name
+			}
+			return out
+		}
+	}
+}
+
+func (r *ChainRule) holds(c *Chain, pkt *Packet, src, dst netip.Addr, f cidr.Family) bool {
+	if r.Family != 0 && r.Family != f {
+		return false
+	}
+	if r.Prefix.IsValid() && !r.Prefix.Contains(end(c.Side, src, dst)) {
+		return false
+	}
+	if r.Set != nil && (r.Set.Family != f || r.Set.Addrs.Contains(end(c.Side, src, dst)) == r.Not) {
+		return false
+	}
+	return r.Match == nil || r.Match.holds(pkt, f)
+}
