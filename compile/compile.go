@@ -55,6 +55,9 @@ func (d *Decision) Compile(ctx context.Context, t Target, o Options) (*Program, 
 		return nil, err
 	}
 	t.Hooks = slices.Clone(t.Hooks)
+	if o.Layout != Auto && !slices.Contains(Layouts(), o.Layout) {
+		return nil, &UnsupportedError{Where: "options", Feature: o.Layout.String()}
+	}
 	if len(o.Traffic.Sources) > 0 {
 		return nil, &UnsupportedError{Where: "traffic", Feature: "weighted sources"}
 	}

@@ -126,8 +126,8 @@ type listed struct {
 }
 
 // polarity finds the class that it costs least to leave for the rest: a block list, an allow list or, with more than two
-// actions, something in between. size is what a set costs. Unless it costs more than an eighth on top, the rest is what
-// the policy's default says: an allow-only policy then reads as an allow list, and drops everything if its set is lost.
+// actions, something in between. size is what a set costs. Unless that is an eighth and eight more, the rest is what the
+// policy's default says: an allow-only policy then reads as an allow list, and drops everything if its set is lost.
 func (f *familyPlan) polarity(size func(cidr.Set) int) listed {
 	var best listed
 	bestSize := -1
@@ -144,9 +144,9 @@ func (f *familyPlan) polarity(size func(cidr.Set) int) listed {
 			}
 		}
 		if rest == f.preferred {
-			n -= n / 8
+			n = max(0, n-n/8-8)
 		}
-		if bestSize < 0 || n < bestSize {
+		if bestSize < 0 || n < bestSize || n == bestSize && rest == f.preferred {
 			best, bestSize = l, n
 		}
 	}
