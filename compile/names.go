@@ -68,25 +68,20 @@ const (
 
 var ownNames = []string{NameKeep, NameLocal, NameDefault}
 
-// nftWords are the words that nft 1.0.6 does not take where a bare name is expected, for they are tokens of its grammar
-// (src/scanner.l).
+// nftWords are the words that nft does not take where a bare name is expected, since they are tokens of its grammar: those
+// that nft 1.0.6 refuses as the name of a set, and those that later versions have added (src/scanner.l).
 var nftWords = []string{
-	"accept", "add", "addr", "ah", "all", "allow", "and", "arp", "at", "auth", "base", "bridge", "bytes", "cgroup",
-	"chain", "chains", "comment", "comp", "continue", "counter", "counters", "create", "ct", "cwr", "day", "dccp",
-	"define", "delete", "describe", "destroy", "device", "devices", "dnat", "drop", "dscp", "dst", "dup", "dynamic",
-	"ecn", "element", "elements", "eq", "esp", "ether", "export", "fib", "flags", "flow", "flowtable", "flowtables",
-	"flush", "for", "forever", "frag", "fwd", "ge", "geneve", "get", "goto", "gre", "gretap", "gt", "handle",
-	"hash", "hbh", "helper", "hook", "hour", "ibriport", "icmp", "icmpv6", "icmpx", "id", "igmp", "iif", "iifgroup",
-	"iifname", "iiftype", "import", "include", "index", "inet", "inner", "insert", "integer", "interval", "ip", "ip6",
-	"ipcomp", "ipsec", "jhash", "jump", "keepalive", "key", "label", "last", "le", "length", "level", "limit", "limits",
-	"list", "lladdr", "log", "lt", "map", "maps", "mark", "masquerade", "mdl", "memory", "meta", "meter", "meters", "mh",
-	"mod", "monitor", "netdev", "neq", "ne", "nexthop", "nfproto", "nftrace", "notrack", "num", "numgen", "obriport",
-	"offload", "oif", "oifgroup", "oifname", "oiftype", "options", "or", "osf", "over", "packet", "packets",
-	"performance", "persistent", "pkttype", "policy", "position", "prefix", "priority", "protocol", "queue", "quota",
-	"quotas", "random", "redefine", "redirect", "reject", "rename", "replace", "reset", "return", "rt", "rtclassid",
-	"ruleset", "saddr", "daddr", "sctp", "secmark", "secmarks", "seconds", "set", "sets", "size", "skgid", "skuid",
-	"snat", "socket", "sport", "dport", "src", "state", "stateless", "string", "synproxy", "synproxys", "table",
-	"tables", "tcp", "terse", "th", "time", "timeout", "timeouts", "to", "tproxy", "type", "typeof", "udp", "udplite",
-	"undefine", "until", "update", "using", "version", "vlan", "vmap", "vxlan", "weekly", "wildcard", "with", "xml",
-	"json", "xor", "xt", "year",
+	"accept", "add", "ah", "all", "and", "arp", "bridge", "cgroup", "chain", "comment", "comp", "continue",
+	"counter", "cpu", "create", "ct", "day", "dccp", "define", "delete", "describe", "destroy", "device", "devices",
+	"dnat", "drop", "dst", "dup", "dynamic", "ecn", "element", "elements", "eq", "esp", "ether", "exists",
+	"expires", "export", "fib", "flags", "flow", "flowtable", "flush", "frag", "fwd", "ge", "geneve", "get", "goto",
+	"gre", "gretap", "gt", "handle", "hbh", "hook", "hour", "ibriport", "ibrname", "icmp", "icmpv6", "igmp", "iif",
+	"iifgroup", "iifname", "iiftype", "import", "include", "index", "inet", "inner", "insert", "interval", "ip",
+	"ip6", "ipsec", "jhash", "jump", "last", "le", "limit", "list", "log", "lt", "map", "mark", "masquerade",
+	"meta", "meter", "mh", "missing", "monitor", "ne", "netdev", "nftrace", "notrack", "numgen", "obriport",
+	"obrname", "offload", "oif", "oifgroup", "oifname", "oiftype", "or", "osf", "pkttype", "policy", "position",
+	"priority", "queue", "quota", "random", "redefine", "redirect", "reject", "rename", "replace", "reset",
+	"return", "rt", "rt0", "rt2", "rtclassid", "rule", "ruleset", "sctp", "secmark", "set", "size", "skgid",
+	"skuid", "snat", "socket", "srh", "symhash", "synproxy", "table", "tcp", "th", "time", "timeout", "tproxy",
+	"type", "typeof", "udp", "udplite", "undefine", "update", "vlan", "vmap", "vxlan", "xor", "xt",
 }
