@@ -1,7 +1,6 @@
 package cidr
 
 import (
-	"fmt"
 	"net/netip"
 	"slices"
 )
@@ -30,7 +29,7 @@ func (b *Builder) fail(err error) {
 	}
 }
 
-// Grow makes room for n more IPv4 and m more IPv6 entries.
+// Grow makes room for n4 more IPv4 and n6 more IPv6 entries. It panics when one of them is negative.
 func (b *Builder) Grow(n4, n6 int) {
 	b.v4 = slices.Grow(b.v4, n4)
 	b.v6 = slices.Grow(b.v6, n6)
@@ -43,40 +42,28 @@ func (b *Builder) mode(remove bool) {
 	b.changes = append(b.changes, change{len(b.v4), len(b.v6), remove})
 }
 
-// AddAddr adds one address. The zero Addr is an error (ErrInvalid), and so is a zone (ErrZone).
+// AddAddr adds one address, IPv4-mapped taken as IPv4. The zero Addr is an error (ErrInvalid), and so is a zone
+// (ErrZone).
 func (b *Builder) AddAddr(a netip.Addr) { b.AddRange(Range{a, a}) }
 
-// RemoveAddr removes one address, with AddAddr's errors.
+// RemoveAddr removes one address, as AddAddr adds it and with its errors.
 func (b *Builder) RemoveAddr(a netip.Addr) { b.RemoveRange(Range{a, a}) }
 
 // AddPrefix adds the addresses of a prefix. An invalid prefix is an error (ErrInvalid), and so are host bits
-// (ErrHostBits; call Masked where they are meant to be ignored) and an IPv4-mapped prefix shorter than 96 bits
+// (ErrHostBits; call Masked where they are meant to be ignored) and an IPv4-mapped prefix of 96 bits or fewer
 // (ErrMapped).
-func (b *Builder) AddPrefix(p netip.Prefix) {
-	if r, ok := b.checkPrefix(p); ok {
-		b.AddRange(r)
-	}
-}
+func (b *Builder) AddPrefix(p netip.Prefix) { b.putPrefix(p, false) }
 
 // RemovePrefix removes the addresses of a prefix, with AddPrefix's errors.
-func (b *Builder) RemovePrefix(p netip.Prefix) {
-	if r, ok := b.checkPrefix(p); ok {
-		b.RemoveRange(r)
-	}
-}
+func (b *Builder) RemovePrefix(p netip.Prefix) { b.putPrefix(p, true) }
 
-func (b *Builder) checkPrefix(p netip.Prefix) (Range, bool) {
-	switch {
-	case !p.IsValid():
-		b.fail(ErrInvalid)
-	case p.Addr().Is4In6() && p.Bits() < 96:
-		b.fail(fmt.Errorf("%v: %w", p, ErrMapped))
-	case p.Masked().Addr() != p.Addr():
-		b.fail(fmt.Errorf("%v: %w: the network is %v", p, ErrHostBits, p.Masked()))
-	default:
-		return RangeOf(p), true
+func (b *Builder) putPrefix(p netip.Prefix, remove bool) {
+	r, err := checkPrefix(p)
+	if err != nil {
+		b.fail(err)
+		return
 	}
-	return Range{}, false
+	b.put(r, remove)
 }
 
 // AddRange adds an inclusive range. An invalid one is an error; see Range.Check.
@@ -133,23 +120,8 @@ func (b *Builder) Build() (Set, error) {
 // merge turns spans in any order into normal form, and uses their memory unless that would keep far more alive than the
 // result needs.
 func merge[K key[K]](s []span[K]) []span[K] {
-	byLo := func(a, b span[K]) int {
-		switch {
-		case a.lo.less(b.lo):
-			return -1
-		case b.lo.less(a.lo):
-			return 1
-		}
-		return 0
-	}
-	if !slices.IsSortedFunc(s, byLo) {
-		slices.SortFunc(s, byLo)
-	}
-	s = normalize(s)
-	if len(s) < cap(s)/2 {
-		s = slices.Clip(slices.Clone(s))
-	}
-	return s
+	sortUnlessSorted(s, func(a, b span[K]) int { return compare(a.lo, b.lo) })
+	return shrink(normalize(s))
 }
 
 // replay plays additions and removals in their order: of the entries that hold an address, the last one decides.
@@ -170,5 +142,5 @@ func replay[K key[K]](s []span[K], at []int, changes []change) []span[K] {
 			kept = append(kept, sp)
 		}
 	}
-	return normalize(kept)
+	return shrink(normalize(kept))
 }

@@ -28,8 +28,9 @@ var (
 	ErrReversed = errors.New("the range ends before it starts")
 	// ErrMixed: a range goes from one family to the other.
 	ErrMixed = errors.New("the range goes from one address family to the other")
-	// ErrMapped: a range or prefix cuts through ::ffff:0:0/96, the IPv4-mapped addresses.
-	ErrMapped = errors.New("cuts through the IPv4-mapped addresses ::ffff:0:0/96: write the IPv4 prefix that is meant")
+	// ErrMapped: a range or prefix cuts through ::ffff:0:0/96, the IPv4-mapped addresses, or is the whole of it and could
+	// mean all of IPv4 or nothing that Linux lets in.
+	ErrMapped = errors.New("not clear with the IPv4-mapped addresses ::ffff:0:0/96: write the IPv4 prefix that is meant")
 	// ErrZone: an address carries a zone such as %eth0.
 	ErrZone = errors.New("an address with a zone is not one address: leave the zone away")
 	// ErrInvalid: a zero netip.Addr, netip.Prefix or Range.
@@ -70,14 +71,14 @@ func (e *ListError) Error() string {
 	if e.Total > 1 {
 		fmt.Fprintf(&b, "%s: %d bad lines, nothing was taken from it", e.Source, e.Total)
 	}
+	if e.Total > len(e.Lines) {
+		fmt.Fprintf(&b, "; the first %d are:", len(e.Lines))
+	}
 	for _, l := range e.Lines {
 		if b.Len() > 0 {
 			b.WriteByte('\n')
 		}
 		b.WriteString(l.Error())
-	}
-	if more := e.Total - len(e.Lines); more > 0 {
-		fmt.Fprintf(&b, "\n%s: and %d more", e.Source, more)
 	}
 	return b.String()
 }

@@ -1,9 +1,6 @@
 package cidr
 
-import (
-	"container/heap"
-	"slices"
-)
+import "container/heap"
 
 // Precedence says which of several entries that hold an address decides its value.
 type Precedence uint8
@@ -33,18 +30,7 @@ type entry[K key[K], V any] struct {
 //
 // The winner's value holds until it ends or the next entry starts, whichever comes first.
 func flatten[K key[K], V comparable](entries []entry[K, V], how Precedence) ([]span[K], []V) {
-	byLo := func(a, b entry[K, V]) int {
-		switch {
-		case a.lo.less(b.lo):
-			return -1
-		case b.lo.less(a.lo):
-			return 1
-		}
-		return a.seq - b.seq
-	}
-	if !slices.IsSortedFunc(entries, byLo) {
-		slices.SortFunc(entries, byLo)
-	}
+	sortUnlessSorted(entries, func(a, b entry[K, V]) int { return compare(a.lo, b.lo) })
 	spans := make([]span[K], 0, len(entries))
 	values := make([]V, 0, len(entries))
 	emit := func(s span[K], v V) {
@@ -91,7 +77,7 @@ func flatten[K key[K], V comparable](entries []entry[K, V], how Precedence) ([]s
 		}
 		active.at = end.next()
 	}
-	return spans, values
+	return shrink(spans), shrink(values)
 }
 
 // entryHeap holds the entries that are under way, the winning one first.

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// MaxLine is the longest line of a list that ReadList takes, in bytes.
+// MaxLine is the longest line of a list that ReadList takes, in bytes without the line end.
 const MaxLine = 4096
 
 // ListOption changes how ReadList reads.
@@ -28,7 +28,7 @@ type listReader struct {
 
 // ReadList reads an address list, one entry a line, each in a form that ParseRange reads: an address, a prefix, or
 // "first-last". "#" and ";" start a comment, at the start of a line or after an entry. Empty lines, blanks at either end,
-// CRLF line ends and a UTF-8 byte order mark are fine.
+// CRLF line ends and a UTF-8 byte order mark at the start are fine.
 //
 // The reader is strict: if any line is bad, the result is the empty set and a *ListError that names every bad line by
 // source, line, column and text. Nothing is guessed: names are not resolved, numbers with leading zeros are not octal,
@@ -41,7 +41,7 @@ func ReadList(r io.Reader, source string, opts ...ListOption) (Set, error) {
 	for _, o := range opts {
 		o(&l)
 	}
-	in := bufio.NewReaderSize(r, MaxLine)
+	in := bufio.NewReaderSize(r, MaxLine+len("\r\n"))
 	for n := 1; ; n++ {
 		line, err := in.ReadSlice('\n')
 		if errors.Is(err, bufio.ErrBufferFull) {
@@ -53,9 +53,6 @@ func ReadList(r io.Reader, source string, opts ...ListOption) (Set, error) {
 		}
 		if err != nil && err != io.EOF {
 			return Set{}, fmt.Errorf("%s: line %d: %w", source, n, err)
-		}
-		if n == 1 {
-			line = bytes.TrimPrefix(line, []byte("\ufeff"))
 		}
 		l.line(n, line)
 		if err == io.EOF {
@@ -74,11 +71,24 @@ func ReadList(r io.Reader, source string, opts ...ListOption) (Set, error) {
 func (l *listReader) line(n int, line []byte) {
 	line = bytes.TrimSuffix(line, []byte("\n"))
 	line = bytes.TrimSuffix(line, []byte("\r"))
-	if i := bytes.IndexAny(line, "#;"); i >= 0 {
-		line = line[:i]
+	if len(line) > MaxLine {
+		l.report(n, 1, line, ErrLineTooLong)
+		return
 	}
-	text := trimBlanks(line)
-	if len(text) == 0 {
+	// A carriage return elsewhere ends a line for some tools and not for others. It must not hide in a comment either,
+	// since the entries after it would be lost.
+	if i := bytes.IndexByte(line, '\r'); i >= 0 {
+		l.report(n, 1+i, line[i:], errBareCR)
+		return
+	}
+	text := line
+	if n == 1 {
+		text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	}
+	if i := bytes.IndexAny(text, "#;"); i >= 0 {
+		text = text[:i]
+	}
+	if text = trimBlanks(text); len(text) == 0 {
 		return
 	}
 	r, err := parseRange(text)
@@ -89,6 +99,8 @@ func (l *listReader) line(n int, line []byte) {
 	l.b.AddRange(r)
 	l.n++
 }
+
+var errBareCR = fmt.Errorf("%w: a carriage return inside the line: end lines with LF or CRLF", ErrSyntax)
 
 // shown is how much of a bad line a LineError repeats.
 const shown = 80

@@ -22,8 +22,8 @@ type table[K key[K], V comparable] struct {
 	values []V
 }
 
-// Get returns the value of an address, and false when it has none. A zone is ignored, IPv4-mapped is taken as IPv4.
-// O(log n), without allocation.
+// Get returns the value of an address, and false when it has none. A zone is ignored, IPv4-mapped is taken as IPv4, and
+// the zero Addr has no value. O(log n), without allocation.
 func (m Map[V]) Get(a netip.Addr) (V, bool) {
 	_, v, ok := m.Find(a)
 	return v, ok
@@ -139,20 +139,23 @@ type MapBuilder[V comparable] struct {
 	err error
 }
 
-// Grow makes room for n4 more IPv4 and n6 more IPv6 ranges.
+// Grow makes room for n4 more IPv4 and n6 more IPv6 ranges. It panics when one of them is negative.
 func (b *MapBuilder[V]) Grow(n4, n6 int) {
 	b.v4 = slices.Grow(b.v4, n4)
 	b.v6 = slices.Grow(b.v6, n6)
 }
 
+func (b *MapBuilder[V]) fail(err error) {
+	if b.err == nil {
+		b.err = err
+	}
+}
+
 // SetRange gives the addresses of a range a value. An invalid range is an error; see Range.Check.
 func (b *MapBuilder[V]) SetRange(r Range, v V) {
-	f, s4, s6, err := r.spans()
-	switch {
+	switch f, s4, s6, err := r.spans(); {
 	case err != nil:
-		if b.err == nil {
-			b.err = err
-		}
+		b.fail(err)
 	case f == V4:
 		b.v4 = append(b.v4, entry[key4, V]{s4, len(b.v4), v})
 	default:
@@ -162,12 +165,9 @@ func (b *MapBuilder[V]) SetRange(r Range, v V) {
 
 // SetPrefix gives the addresses of a prefix a value, with Builder.AddPrefix's errors.
 func (b *MapBuilder[V]) SetPrefix(p netip.Prefix, v V) {
-	var check Builder
-	r, ok := check.checkPrefix(p)
-	if !ok {
-		if b.err == nil {
-			b.err = check.err
-		}
+	r, err := checkPrefix(p)
+	if err != nil {
+		b.fail(err)
 		return
 	}
 	b.SetRange(r, v)
@@ -183,8 +183,8 @@ func (b *MapBuilder[V]) SetAll(s Set, v V) {
 	}
 }
 
-// Build returns the map, or the first error of the calls before. The builder is empty and ready again afterwards.
-// O(n log n), and O(n) when the ranges came sorted and disjoint.
+// Build returns the map, or the first error of the calls before. The builder is empty and ready again afterwards. Any
+// Precedence but MostSpecific is LastWins. O(n log n), and O(n) when the ranges came sorted and disjoint.
 func (b *MapBuilder[V]) Build(how Precedence) (Map[V], error) {
 	v4, v6, err := b.v4, b.v6, b.err
 	*b = MapBuilder[V]{}

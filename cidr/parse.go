@@ -1,6 +1,7 @@
 package cidr
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"net/netip"
@@ -9,123 +10,91 @@ import (
 
 // ParseAddr reads one address strictly: dotted decimal with four octets and no leading zeros (RFC 6943, section 3.1.1,
 // says what the looser forms have done), or IPv6 as in RFC 4291, section 2.2. IPv4-mapped text gives the IPv4 address.
-// Zones, names, octal, hexadecimal and short forms such as "10.1" are refused, each by its sentinel error.
+// Zones, names, octal, hexadecimal and short forms such as "10.1" are refused; the error wraps ErrSyntax,
+// ErrName, ErrOctet, ErrLeadingZero or ErrZone.
 func ParseAddr(s string) (netip.Addr, error) { return parseAddr([]byte(s)) }
 
 // ParseAddrBytes is ParseAddr for a slice of bytes. It keeps no reference to it and does not allocate on success.
 func ParseAddrBytes(b []byte) (netip.Addr, error) { return parseAddr(b) }
 
 // ParsePrefix reads "address/length" as ParseAddr reads the address. The length is decimal without a leading zero. Host
-// bits are refused (ErrHostBits). An IPv4-mapped prefix of 96 bits or more gives the IPv4 prefix that is meant, a
-// shorter one is refused (ErrMapped).
-func ParsePrefix(s string) (netip.Prefix, error) {
-	p, err := parsePrefix([]byte(s))
-	if err != nil {
-		return netip.Prefix{}, err
-	}
-	return p, nil
-}
+// bits are refused (ErrHostBits). An IPv4-mapped prefix of more than 96 bits gives the IPv4 prefix that is meant, any
+// other is refused (ErrMapped).
+func ParsePrefix(s string) (netip.Prefix, error) { return parsePrefix([]byte(s)) }
 
 // ParseRange reads an entry of an address list: an address, a prefix as ParsePrefix reads it, or "first-last" with or
-// without blanks around the dash.
+// without blanks around the dash. A range that Check refuses is an error.
 func ParseRange(s string) (Range, error) { return parseRange([]byte(s)) }
 
 func parseRange(b []byte) (Range, error) {
-	for i, c := range b {
-		switch c {
-		case '/':
-			p, err := parsePrefix(b)
-			if err != nil {
-				return Range{}, err
-			}
-			return RangeOf(p), nil
-		case '-':
-			first, err := parseAddr(trimBlanks(b[:i]))
-			if err != nil {
-				return Range{}, err
-			}
-			last, err := parseAddr(trimBlanks(b[i+1:]))
-			if err != nil {
-				return Range{}, err
-			}
-			r := Range{first, last}
-			// An IPv6 range may end with the last IPv4-mapped address, which parseAddr has turned into IPv4.
-			if first.Is6() && last.Is4() && !isDigitsAndDots(trimBlanks(b[i+1:])) {
-				r.Last = netip.AddrFrom16(last.As16())
-			}
-			return r, r.Check()
+	switch i := bytes.IndexAny(b, "/-"); {
+	case i < 0:
+		a, err := parseAddr(b)
+		if err != nil {
+			return Range{}, err
 		}
+		return Range{a, a}, nil
+	case b[i] == '/':
+		p, err := parsePrefix(b)
+		if err != nil {
+			return Range{}, err
+		}
+		return RangeOf(p), nil
+	default:
+		first, err := parseWritten(trimBlanks(b[:i]))
+		if err != nil {
+			return Range{}, err
+		}
+		last, err := parseWritten(trimBlanks(b[i+1:]))
+		if err != nil {
+			return Range{}, err
+		}
+		return Range{first, last}.canonical()
 	}
-	a, err := parseAddr(b)
-	if err != nil {
-		return Range{}, err
-	}
-	return Range{a, a}, nil
 }
 
 func parsePrefix(b []byte) (netip.Prefix, error) {
-	slash := -1
-	for i, c := range b {
-		if c == '/' {
-			slash = i
-			break
-		}
-	}
-	if slash < 0 {
+	addr, length, ok := bytes.Cut(b, []byte("/"))
+	if !ok {
 		return netip.Prefix{}, fmt.Errorf("%w: no slash", ErrSyntax)
 	}
-	a, err := parseAddr(b[:slash])
+	a, err := parseWritten(addr)
 	if err != nil {
 		return netip.Prefix{}, err
 	}
-	written := 32
-	if !isDigitsAndDots(b[:slash]) {
-		written = 128
-	}
-	n, err := parseLength(b[slash+1:], written)
+	n, err := parseLength(length, a.BitLen())
 	if err != nil {
 		return netip.Prefix{}, err
 	}
-	if a.Is4() && written == 128 {
-		if n < 96 {
+	if a.Is4In6() {
+		if n <= 96 {
 			return netip.Prefix{}, ErrMapped
 		}
-		n -= 96
+		a, n = a.Unmap(), n-96
 	}
 	p := netip.PrefixFrom(a, n)
-	if m := p.Masked(); m.Addr() != a {
+	if m := p.Masked(); m != p {
 		return netip.Prefix{}, fmt.Errorf("%w: the network is %v", ErrHostBits, m)
 	}
 	return p, nil
 }
 
-// isDigitsAndDots tells text of an IPv4 address from text of an IPv6 address, given that it is one of the two.
-func isDigitsAndDots(b []byte) bool {
-	for _, c := range b {
-		if c == ':' {
-			return false
-		}
-	}
-	return true
-}
-
 func parseLength(b []byte, limit int) (int, error) {
 	n := 0
 	for i, c := range b {
-		if c < '0' || c > '9' {
-			if c == '.' {
-				return 0, ErrMask
-			}
+		switch {
+		case c == '.':
+			return 0, ErrMask
+		case c == ' ' || c == '\t' || c == ',':
+			return 0, errMore
+		case c < '0' || c > '9':
 			return 0, fmt.Errorf("%w: not a number", ErrLength)
-		}
-		if i > 0 && b[0] == '0' {
+		case i > 0 && b[0] == '0':
 			return 0, ErrLeadingZero
 		}
 		if n = n*10 + int(c-'0'); n > limit {
-			for _, c := range b[i:] {
-				if c == '.' {
-					return 0, ErrMask
-				}
+			if bytes.IndexByte(b, '.') >= 0 {
+				return 0, ErrMask
 			}
 			return 0, fmt.Errorf("%w: over %d", ErrLength, limit)
 		}
@@ -137,14 +106,22 @@ func parseLength(b []byte, limit int) (int, error) {
 }
 
 func parseAddr(b []byte) (netip.Addr, error) {
-	if a, ok := parse4(b); ok {
-		return a.addr(), nil
+	a, err := parseWritten(b)
+	return a.Unmap(), err
+}
+
+// parseWritten reads an address in the family in which it is written: IPv4-mapped stays IPv6.
+func parseWritten(b []byte) (netip.Addr, error) {
+	if k, ok := parse4(b); ok {
+		return k.addr(), nil
 	}
 	if k, ok := parse6(b); ok {
-		return k.addr().Unmap(), nil
+		return k.addr(), nil
 	}
 	return netip.Addr{}, diagnose(b)
 }
+
+var errMore = fmt.Errorf("%w: there is more on the line than one entry", ErrSyntax)
 
 // parse4 is the fast path for dotted decimal. It says only yes or no; diagnose says why not.
 func parse4(b []byte) (key4, bool) {
@@ -189,18 +166,13 @@ func parse6(b []byte) (key6, bool) {
 		}
 		start, v := i, 0
 		for i < len(b) && i-start < 5 {
-			c := b[i] | 0x20 // lower case; digits are not changed by it
-			switch {
-			case b[i] >= '0' && b[i] <= '9':
-				v = v<<4 | int(b[i]-'0')
-			case c >= 'a' && c <= 'f':
-				v = v<<4 | int(c-'a'+10)
-			default:
-				goto group
+			d, ok := hexDigit(b[i])
+			if !ok {
+				break
 			}
+			v = v<<4 | d
 			i++
 		}
-	group:
 		if i < len(b) && b[i] == '.' {
 			if n > 6 {
 				return key6{}, false
@@ -253,6 +225,16 @@ func parse6(b []byte) (key6, bool) {
 	return key6{binary.BigEndian.Uint64(raw[:8]), binary.BigEndian.Uint64(raw[8:])}, true
 }
 
+func hexDigit(c byte) (int, bool) {
+	switch lower := c | 0x20; {
+	case c >= '0' && c <= '9':
+		return int(c - '0'), true
+	case lower >= 'a' && lower <= 'f':
+		return int(lower-'a') + 10, true
+	}
+	return 0, false
+}
+
 // diagnose says why text is no address. It runs only on bad input, so it may take its time.
 func diagnose(b []byte) error {
 	s := string(b)
@@ -264,36 +246,59 @@ func diagnose(b []byte) error {
 			return ErrZone
 		}
 	}
-	if strings.ContainsAny(s, " \t") {
-		return fmt.Errorf("%w: there is more on the line than one entry", ErrSyntax)
+	if strings.ContainsAny(s, " \t,") {
+		return errMore
 	}
-	if strings.Contains(s, ":") {
+	if i := strings.LastIndexByte(s, ':'); i >= 0 {
+		// The last 32 bits of an IPv6 address may be dotted decimal.
+		if octets := strings.Split(s[i+1:], "."); len(octets) == 4 && isNumeric(octets, decimal) {
+			return diagnoseOctets(octets)
+		}
 		return ErrSyntax
 	}
-	octets := strings.Split(s, ".")
-	numeric := true
-	for _, o := range octets {
-		numeric = numeric && o != "" && strings.Trim(o, "0123456789") == ""
-	}
-	if numeric {
-		if len(octets) != 4 {
-			return fmt.Errorf("%w: an IPv4 address has four octets, this has %d", ErrSyntax, len(octets))
-		}
-		for _, o := range octets {
-			if len(o) > 1 && o[0] == '0' {
-				return fmt.Errorf("octet %.20s: %w", o, ErrLeadingZero)
-			}
-		}
-		for _, o := range octets {
-			if len(o) > 3 || len(o) == 3 && o > "255" {
-				return fmt.Errorf("octet %.20s: %w", o, ErrOctet)
-			}
-		}
+	if octets := strings.Split(s, "."); isNumeric(octets, decimal) {
+		return diagnoseOctets(octets)
+	} else if isNumeric(octets, hexadecimal) {
+		return fmt.Errorf("%w: a hexadecimal number: write it in decimal", ErrSyntax)
 	}
 	letters := strings.ContainsFunc(s, func(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' })
 	others := strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_") != ""
 	if letters && !others {
 		return ErrName
+	}
+	return ErrSyntax
+}
+
+func isNumeric(octets []string, form func(string) bool) bool {
+	for _, o := range octets {
+		if o == "" || !form(o) {
+			return false
+		}
+	}
+	return true
+}
+
+func decimal(s string) bool { return strings.Trim(s, "0123456789") == "" }
+
+// hexadecimal takes decimal too, since such addresses may mix the two.
+func hexadecimal(s string) bool {
+	digits, ok := strings.CutPrefix(strings.ToLower(s), "0x")
+	return decimal(s) || ok && strings.Trim(digits, "0123456789abcdef") == ""
+}
+
+func diagnoseOctets(octets []string) error {
+	if len(octets) != 4 {
+		return fmt.Errorf("%w: an IPv4 address has four octets, this has %d", ErrSyntax, len(octets))
+	}
+	for _, o := range octets {
+		if len(o) > 1 && o[0] == '0' {
+			return fmt.Errorf("octet %.20s: %w", o, ErrLeadingZero)
+		}
+	}
+	for _, o := range octets {
+		if len(o) > 3 || len(o) == 3 && o > "255" {
+			return fmt.Errorf("octet %.20s: %w", o, ErrOctet)
+		}
 	}
 	return ErrSyntax
 }

@@ -3,6 +3,7 @@ package cidr
 import (
 	"math/big"
 	"net/netip"
+	"slices"
 	"sort"
 )
 
@@ -11,7 +12,25 @@ import (
 type span[K key[K]] struct{ lo, hi K }
 
 // The functions below work on "normal" slices of spans: sorted, disjoint and maximal, which means that between two
-// neighbours there is at least one address that belongs to neither. All are linear in their input, and none changes it.
+// neighbours there is at least one address that belongs to neither. All are linear in their input unless they say
+// otherwise, and only normalize changes it.
+
+func compare[K key[K]](a, b K) int {
+	switch {
+	case a.less(b):
+		return -1
+	case b.less(a):
+		return 1
+	}
+	return 0
+}
+
+// sortUnlessSorted leaves what is in order alone, as the entries of most sources are: O(n) instead of O(n log n).
+func sortUnlessSorted[E any](s []E, compare func(a, b E) int) {
+	if !slices.IsSortedFunc(s, compare) {
+		slices.SortFunc(s, compare)
+	}
+}
 
 // normalize turns spans sorted by lo into normal form, in place.
 func normalize[K key[K]](s []span[K]) []span[K] {
@@ -42,6 +61,14 @@ func normalize[K key[K]](s []span[K]) []span[K] {
 	return out
 }
 
+// shrink gives back memory when s uses less than half of what it holds.
+func shrink[E any](s []E) []E {
+	if len(s) < cap(s)/2 {
+		return slices.Clip(slices.Clone(s))
+	}
+	return s
+}
+
 func union[K key[K]](a, b []span[K]) []span[K] {
 	if len(a) == 0 {
 		return b
@@ -60,7 +87,7 @@ func union[K key[K]](a, b []span[K]) []span[K] {
 			j++
 		}
 	}
-	return normalize(merged)
+	return shrink(normalize(merged))
 }
 
 func intersect[K key[K]](a, b []span[K]) []span[K] {
@@ -96,7 +123,7 @@ func subtract[K key[K]](a, b []span[K]) []span[K] {
 			j++
 		}
 		lo, covered := s.lo, false
-		// b[k] may reach over several spans of a, so j stays where it is.
+		// b[k] may reach over several spans of a, so j stays where it is until the next one.
 		for k := j; k < len(b) && !s.hi.less(b[k].lo); k++ {
 			if lo.less(b[k].lo) {
 				// s    |----------------|
@@ -110,7 +137,6 @@ func subtract[K key[K]](a, b []span[K]) []span[K] {
 				break
 			}
 			lo = b[k].hi.next()
-			j = k
 		}
 		if !covered {
 			out = append(out, span[K]{lo, s.hi})
@@ -133,17 +159,7 @@ func overlaps[K key[K]](a, b []span[K]) bool {
 	return false
 }
 
-func equal[K key[K]](a, b []span[K]) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
-}
+func equal[K key[K]](a, b []span[K]) bool { return slices.Equal(a, b) }
 
 // find returns the index of the span that holds k. O(log n).
 func find[K key[K]](s []span[K], k K) (int, bool) {
@@ -151,45 +167,80 @@ func find[K key[K]](s []span[K], k K) (int, bool) {
 	return i, i < len(s) && !k.less(s[i].lo)
 }
 
+// head returns the largest aligned block that starts at s.lo and does not reach past s.hi, as the number n of its host
+// bits: it holds 2^n addresses.
+func (s span[K]) head() int {
+	n := min(s.lo.blockBits(), s.lo.width()) // lo may be zero, which is aligned to anything
+	left := s.hi.minus(s.lo)                 // addresses left, less one
+	if left.isMax() {
+		return n
+	}
+	return min(n, left.next().log2())
+}
+
 // eachPrefix gives the fewest prefixes that cover the span exactly, ascending, until yield says no.
 //
 // The largest block that starts at lo is bounded twice: by lo's alignment and by the addresses left. Taking the smaller
 // of the two each time is minimal, since no aligned block can hold both lo and an address before it.
 func (s span[K]) eachPrefix(yield func(first K, bits int) bool) bool {
-	lo, width := s.lo, s.lo.width()
 	for {
-		n := lo.blockBits()
-		if n > width {
-			n = width // lo is zero
-		}
-		left := s.hi.minus(lo) // addresses left, less one
-		if m := left.next().log2(); !left.isMax() && m < n {
-			n = m
-		}
-		if !yield(lo, width-n) {
+		n := s.head()
+		if !yield(s.lo, s.lo.width()-n) {
 			return false
 		}
-		last := lo.fill(n)
+		last := s.lo.fill(n)
 		if !last.less(s.hi) {
 			return true
 		}
-		lo = last.next()
+		s.lo = last.next()
 	}
+}
+
+// prefix returns the prefix that is exactly the span, if there is one.
+func (s span[K]) prefix() (netip.Prefix, bool) {
+	n := s.head()
+	if s.lo.fill(n) != s.hi {
+		return netip.Prefix{}, false
+	}
+	return prefixAt(s.lo, s.lo.width()-n), true
+}
+
+// numPrefixes counts eachPrefix in constant time. The topmost bit in which the two ends differ splits the span at m:
+//
+//	lo |------------m------------------| hi
+//
+// From m downwards the blocks have the sizes that the set bits of m-lo say, from m upwards those of hi-m+1. When both
+// parts fill their half, the whole is one block.
+func (s span[K]) numPrefixes() int {
+	t := s.lo.xor(s.hi).log2()
+	if t < 0 {
+		return 1
+	}
+	var zero K
+	m := s.hi.fill(t).minus(zero.fill(t))
+	below, above := m.minus(s.lo), s.hi.minus(m).next()
+	if below == above && below.log2() == t {
+		return 1
+	}
+	return below.ones() + above.ones()
 }
 
 func countPrefixes[K key[K]](spans []span[K]) int {
 	n := 0
 	for _, s := range spans {
-		s.eachPrefix(func(K, int) bool { n++; return true })
+		n += s.numPrefixes()
 	}
 	return n
 }
 
+// countAddrs counts the addresses of normal spans. The differences alone add up to less than the size of the family, so
+// that only the last step needs a number of any size.
 func countAddrs[K key[K]](spans []span[K]) *big.Int {
-	n := new(big.Int)
+	var sum K
 	for _, s := range spans {
-		n.Add(n, s.hi.minus(s.lo).big())
+		sum = sum.plus(s.hi.minus(s.lo))
 	}
+	n := sum.big()
 	return n.Add(n, big.NewInt(int64(len(spans))))
 }
 
