@@ -183,7 +183,6 @@ func parse6(b []byte) (key6, bool) {
 			}
 			groups[n], groups[n+1] = uint16(k>>16), uint16(k)
 			n += 2
-			i = len(b)
 			break
 		}
 		if digits := i - start; digits == 0 || digits > 4 {
