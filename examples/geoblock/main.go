@@ -1,0 +1,158 @@
+// Geoblock makes a firewall ruleset that lets in, or keeps out, whole countries.
+//
+//	go run ./examples/geoblock -allow IT              # print an nftables script
+//	go run ./examples/geoblock -allow IT -eval 8.8.8.8
+//	sudo geoblock -block CN,RU -apply                 # put it in force
+//	sudo geoblock -remove                             # take it away
+//
+// Without -db it uses the country database that is built in: IP Geolocation by DB-IP, https://db-ip.com, CC BY 4.0.
+//
+// The payload goes to standard output and everything else to standard error. Run it with -h for all options and exit
+// codes.
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/netip"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/cidrc/cidrc/backend"
+	"github.com/cidrc/cidrc/compile"
+)
+
+// Exit codes.
+const (
+	exitOK      = 0 // done; with -eval: the address passes
+	exitBlocked = 1 // with -eval: the address does not pass
+	exitUsage   = 2 // bad options, names, lists or data; nothing was changed
+	exitFailed  = 3 // the ruleset could not be written, applied or removed; the one before is still in force
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// run is the whole program. Nothing is written to stdout before everything that can fail has succeeded.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	o, err := parseOptions(args, stderr)
+	switch {
+	case errors.Is(err, errHelp):
+		return exitOK
+	case err != nil:
+		return complain(stderr, exitUsage, err)
+	}
+	if o.remove {
+		if err := o.backend.Remove(ctx, o.owner); err != nil {
+			return complain(stderr, exitFailed, err)
+		}
+		fmt.Fprintf(stderr, "geoblock: removed what owner %q had\n", o.owner)
+		return exitOK
+	}
+
+	countries, origin, err := loadCountries(o.db)
+	if err != nil {
+		return complain(stderr, exitUsage, err)
+	}
+	policy, err := o.policy(countries, origin, stderr)
+	if err != nil {
+		return complain(stderr, exitUsage, err)
+	}
+	program, err := compile.Compile(ctx, policy, o.backend.Target(), compile.Options{Layout: o.layout, Force: o.force})
+	if err != nil {
+		return complain(stderr, exitUsage, err)
+	}
+	if o.eval.IsValid() {
+		country, _ := countries.Get(o.eval)
+		return eval(program, o.eval, country.String(), stdout, stderr)
+	}
+	artifacts, err := o.backend.Render(program)
+	if err != nil {
+		return complain(stderr, exitUsage, err)
+	}
+	var payload bytes.Buffer
+	for _, a := range artifacts {
+		if err := a.Render(&payload); err != nil {
+			return complain(stderr, exitFailed, err)
+		}
+	}
+
+	if o.explain {
+		if err := program.Explain(stderr); err != nil {
+			return exitFailed
+		}
+	}
+	if err := o.deliver(ctx, program, artifacts, payload.Bytes(), stdout, stderr); err != nil {
+		return complain(stderr, exitFailed, err)
+	}
+	return exitOK
+}
+
+// deliver brings the payload where the options say: a file, the kernel, or standard output if neither.
+func (o *options) deliver(ctx context.Context, p *compile.Program, artifacts []backend.Artifact, payload []byte, stdout, stderr io.Writer) error {
+	if o.output != "" {
+		if err := writeFile(o.output, payload); err != nil {
+			return err
+		}
+		fmt.Fprintf(stderr, "geoblock: wrote %d bytes to %s\n", len(payload), o.output)
+	}
+	if o.apply {
+		if err := o.backend.Apply(ctx, p); err != nil {
+			return err
+		}
+		fmt.Fprintf(stderr, "geoblock: in force under owner %q; geoblock -remove -owner %s -backend %s takes it away\n", o.owner, o.owner, o.backendName)
+	}
+	if o.output != "" || o.apply || o.explain && isTerminal(stdout) {
+		return nil
+	}
+	if _, err := stdout.Write(payload); err != nil {
+		return fmt.Errorf("write the payload: %w", err)
+	}
+	for _, a := range artifacts {
+		for _, command := range a.Loads {
+			fmt.Fprintf(stderr, "geoblock: load it with: %s\n", join(command))
+		}
+	}
+	return nil
+}
+
+// eval says what becomes of a new connection from (at output: to) the address.
+func eval(p *compile.Program, a netip.Addr, country string, stdout, stderr io.Writer) int {
+	packet := compile.Packet{Source: a, Destination: a, Protocol: compile.TCP, DestinationPort: 443}
+	means, err := p.Decision().Eval(packet)
+	if err != nil {
+		return complain(stderr, exitUsage, err)
+	}
+	does, err := p.Eval(packet)
+	if err != nil {
+		return complain(stderr, exitUsage, err)
+	}
+	if country == "" {
+		country = "in no country of the database"
+	}
+	fmt.Fprintf(stdout, "%v\n", does.Verdict)
+	fmt.Fprintf(stderr, "geoblock: a new connection from %v (%s): %v, by %q of the policy, by %s of the ruleset\n", a, country, does.Verdict, means.Rule, does.Rule)
+	if means.Verdict == compile.Any {
+		fmt.Fprintln(stderr, "geoblock: the policy says \"any\" about this address, so another layout may treat it otherwise")
+	}
+	if does.Verdict == compile.Pass || does.Verdict == compile.Accept {
+		return exitOK
+	}
+	return exitBlocked
+}
+
+// complain writes the error, each of its lines marked as geoblock's.
+func complain(stderr io.Writer, code int, err error) int {
+	for line := range bytes.Lines([]byte(err.Error())) {
+		fmt.Fprintf(stderr, "geoblock: %s\n", bytes.TrimRight(line, "\n"))
+	}
+	return code
+}
