@@ -13,10 +13,10 @@
 //
 // # IPv4-mapped IPv6 addresses
 //
-// A packet from ::ffff:192.0.2.1 does not exist on the wire as IPv6: programs see such addresses when an IPv4 client
-// meets a dual-stack socket, and Linux discards them when they come in IPv6 headers (net/ipv6/ip6_input.c). Wherever
-// this package takes an address, a prefix of more than 96 bits or a range inside ::ffff:0:0/96, it takes the IPv4
-// address that is meant. Two things are refused ([ErrMapped]): a range with one end inside that block, unless it takes
+// Programs see ::ffff:192.0.2.1 when an IPv4 client meets a dual-stack socket; on the wire it is an IPv4 packet from
+// 192.0.2.1 (RFC 4291, section 2.5.5.2). Wherever this package takes an address, a prefix of more than 96 bits or a range
+// inside ::ffff:0:0/96, it takes the IPv4 address that is meant. (An IPv6 header with such a source is a forgery. Linux
+// 6.18 lets it come as far as the input hook, where it is IPv6 space that no source lists.) Two things are refused ([ErrMapped]): a range with one end inside that block, unless it takes
 // the whole block in and more, such as ::/0; and the block itself, ::ffff:0:0/96. Lists of unusable IPv6 space often
 // hold it, and there it means nothing that can arrive, while as an IPv4-mapped prefix it would mean all of IPv4.
 // Inside a set of IPv6 addresses the block is never cut: it is all in or all out.
