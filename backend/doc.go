@@ -10,7 +10,8 @@
 // Apply puts a program in force in one step: before it, the previous ruleset of the same owner is in force, after it the
 // new one, and there is no moment without rules. It works whether or not that owner has a ruleset, of whatever layout,
 // and it touches no other owner's objects and nobody else's. If it fails, the error is an *Error and the previous ruleset
-// is still in force.
+// is still in force; if a tool was killed and may have done its work before, either the previous or the new one is, wholly,
+// and Error.Left says that it may be the new one.
 //
 // Remove takes away all that an owner has, and nothing else. There being nothing is no error.
 //

@@ -2,7 +2,12 @@ package backend
 
 import (
 	"errors"
+	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/cidrc/cidrc/compile"
 )
 
 // Why a program could not be rendered, applied or removed. Every error of a backend wraps one of these, one of package
@@ -24,7 +29,7 @@ var (
 	ErrRefused = errors.New("refused")
 )
 
-// Error is a failed operation. The ruleset that was in force before it is in force after it.
+// Error is a failed operation. The ruleset that was in force before it is in force after it, unless Left says otherwise.
 type Error struct {
 	Backend string // "nftables", "iptables-legacy", ...
 	Op      string // "apply", "remove", "probe", "render"
@@ -32,7 +37,8 @@ type Error struct {
 	Err     error
 	// Detail is what the tool said, cut to a sensible length; empty if it said nothing.
 	Detail string
-	// Left says what is not as it was before, if putting it back failed as well; empty otherwise.
+	// Left says what is not as it was before, if putting it back failed as well, or what may not be, if a tool was killed
+	// and may have done its work before; empty otherwise.
 	Left string
 }
 
@@ -40,26 +46,41 @@ func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString(e.Backend + ": " + e.Op)
 	if e.Owner != "" {
-		b.WriteString(" " + e.Owner)
+		b.WriteString(" " + quoteStrange(e.Owner))
 	}
 	b.WriteString(": " + e.Err.Error())
 	if e.Detail != "" {
 		b.WriteString(": " + e.Detail)
 	}
 	if e.Left != "" {
-		b.WriteString("; and the state before could not be put back: " + e.Left)
+		b.WriteString("; and the state before may not be in force: " + e.Left)
 	}
 	return b.String()
 }
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// ClipDetail shortens what a tool said to its first lines: enough to see what is wrong, never a whole ruleset.
+// quoteStrange quotes what could not be an owner, so that it cannot pass for something else.
+func quoteStrange(s string) string {
+	if compile.CheckOwner(s) == nil {
+		return s
+	}
+	return strconv.QuoteToASCII(s[:min(len(s), 80)])
+}
+
+// ClipDetail shortens what a tool said to its first lines, enough to see what is wrong and never a whole ruleset, and
+// takes out what a terminal would not show as text.
 func ClipDetail(s string) string {
 	const most = 600
-	s = strings.TrimSpace(s)
-	if len(s) > most {
-		s = strings.ToValidUTF8(s[:most], "") + " ..."
+	cut := ""
+	if s = strings.TrimSpace(s); len(s) > most {
+		s, cut = s[:most], " ..."
 	}
-	return s
+	s = strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && !unicode.IsPrint(r) || r == utf8.RuneError {
+			return -1
+		}
+		return r
+	}, s)
+	return s + cut
 }

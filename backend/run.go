@@ -49,7 +49,7 @@ func (e Exec) Run(ctx context.Context, stdin io.Reader, name string, args ...str
 		return nil, nil, fmt.Errorf("%s: %w: install it, or add its directory to PATH", words[0], ErrNoTool)
 	}
 	cmd := exec.CommandContext(ctx, path, words[1:]...)
-	// A killed tool commits nothing: its transaction is sent as one message, or not at all.
+	// A killed tool has sent its transaction as one message or not at all, and nobody knows which.
 	cmd.WaitDelay = 5 * time.Second
 	cmd.Env = append(append(os.Environ(), "LC_ALL=C"), e.Env...)
 	cmd.Stdin = stdin

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"sync"
 	"time"
 
 	"github.com/google/nftables"
@@ -91,7 +92,7 @@ func newObserver(h *Host, hook Hook, sources int) (*observer, error) {
 				Table: o.table, Name: f.name, KeyType: f.key,
 				Dynamic: true, Size: uint32(sources) + 1,
 			}
-			if err := o.conn.AddSet(set, nil); err != nil {
+			if err := o.addSet(set); err != nil {
 				return nil, errors.Join(err, o.conn.CloseLasting())
 			}
 			o.sets[s][i] = set
@@ -108,6 +109,16 @@ func newObserver(h *Host, hook Hook, sources int) (*observer, error) {
 		return nil, errors.Join(err, o.conn.CloseLasting())
 	}
 	return o, nil
+}
+
+// setIDs guards the counter from which google/nftables numbers sets, which all connections of a process share: tests
+// that run at the same time could otherwise get two sets of one number in a batch.
+var setIDs sync.Mutex
+
+func (o *observer) addSet(s *nftables.Set) error {
+	setIDs.Lock()
+	defer setIDs.Unlock()
+	return o.conn.AddSet(s, nil)
 }
 
 // rule adds a rule for probes only.
