@@ -16,7 +16,8 @@ import (
 // The script is one transaction that works whether or not the table is there: it adds the table, which does nothing if
 // it exists, deletes it with all that it holds, and makes it anew. The three commands share a line and everything else
 // stands inside the last one's braces: a script that was cut short at the end of any line is a syntax error, never a
-// table that is deleted and not made again.
+// table that is deleted and not made again. Cut short inside that one line, before its brace, nft takes it for a whole
+// script; its syntax has nothing that could prevent that.
 func script(w io.Writer, p *compile.Program) error {
 	out := bufio.NewWriterSize(w, 1<<16)
 	table := tableName(p.Owner)
@@ -42,6 +43,7 @@ func header(w io.Writer, p *compile.Program) {
 	}
 }
 
+// removeScript is the script that deletes the owner's table, whether or not it is there.
 func removeScript(owner string) string {
 	return fmt.Sprintf("add table inet %[1]s; delete table inet %[1]s\n", tableName(owner))
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"regexp"
 	"strings"
@@ -45,7 +46,9 @@ func (s *Script) Probe(ctx context.Context) (compile.Target, error) {
 		t.Tool = string(m[1])
 	}
 	t.Kernel = backend.KernelVersion()
-	if _, stderr, err = s.run.Run(ctx, nil, "nft", "list", "tables"); err != nil {
+	// A check of the smallest script asks for privilege and for nf_tables. To list tables would do so as well, but nft reads
+	// all sets of the machine for that, which takes minutes beside a large ruleset.
+	if _, stderr, err = s.run.Run(ctx, strings.NewReader("add table inet cidrc_probe\n"), "nft", "-c", "-f", "-"); err != nil {
 		return t, fail("probe", "", stderr, err)
 	}
 	return t, nil
@@ -98,31 +101,40 @@ func (s *Script) load(ctx context.Context, op, owner string, text io.Reader) err
 	return nil
 }
 
-// fail finds the reason in what nft wrote. nft reports the kernel's errno as its text.
+// reasons are what nft writes, and what it means. nft reports the kernel's errno as its text.
+var reasons = []struct {
+	text string
+	err  error
+}{
+	{"Operation not permitted", backend.ErrPrivilege},
+	{"must be root", backend.ErrPrivilege},
+	{"Message too long", backend.ErrBuffer},
+	{"No buffer space available", backend.ErrBuffer},
+	{"Operation not supported", backend.ErrMissing},
+	{"Protocol not supported", backend.ErrMissing},
+	{"cache initialization failed", backend.ErrMissing},
+}
+
+// fail finds the reason in what nft wrote.
 func fail(op, owner string, stderr []byte, err error) error {
 	e := &backend.Error{Backend: "nftables", Op: op, Owner: owner, Err: err, Detail: backend.ClipDetail(string(stderr))}
 	var exit *backend.ExitError
-	if !errors.As(err, &exit) {
+	switch {
+	case errors.Is(err, backend.ErrNoTool):
 		return e
-	}
-	reasons := []struct {
-		text string
-		err  error
-	}{
-		{"Operation not permitted", backend.ErrPrivilege},
-		{"must be root", backend.ErrPrivilege},
-		{"Message too long", backend.ErrBuffer},
-		{"No buffer space available", backend.ErrBuffer},
-		{"Operation not supported", backend.ErrMissing},
-		{"Protocol not supported", backend.ErrMissing},
-		{"cache initialization failed", backend.ErrMissing},
-	}
-	e.Err = errors.Join(backend.ErrRefused, err)
-	for _, r := range reasons {
-		if strings.Contains(string(stderr), r.text) {
-			e.Err = r.err
-			break
+	case errors.As(err, &exit) && exit.Code >= 0:
+		for _, r := range reasons {
+			if strings.Contains(string(stderr), r.text) {
+				e.Err = r.err
+				return e
+			}
 		}
+	case op != "probe":
+		// Killed, or lost sight of: its transaction may have been committed before.
+		e.Left = "nft ended before it could say whether its transaction is in force; it is wholly or not at all"
+	}
+	if !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
+		e.Err = fmt.Errorf("%w: %w", backend.ErrRefused, err)
 	}
 	return e
 }
