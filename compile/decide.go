@@ -85,10 +85,10 @@ func (d *Decision) Map(at Point) (cidr.Map[int], error) {
 		if x.rule != nil {
 			where := fmt.Sprintf("rule %q", x.name)
 			if len(x.rule.Services) > 0 {
-				return cidr.Map[int]{}, &UnsupportedError{Where: where, Feature: "rules limited to services"}
+				return cidr.Map[int]{}, &UnsupportedError{Where: where, Feature: "rules limited to services", Instead: "no layout can do that yet"}
 			}
 			if x.side.at(at) != Remote.at(at) {
-				return cidr.Map[int]{}, &UnsupportedError{Where: where, Feature: fmt.Sprintf("matching the %v at %v", x.side, at)}
+				return cidr.Map[int]{}, &UnsupportedError{Where: where, Feature: fmt.Sprintf("matching the %v at %v", x.side, at), Instead: "no layout can do that yet"}
 			}
 		}
 		b.SetAll(x.addrs, i)

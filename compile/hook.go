@@ -19,7 +19,7 @@ const (
 	Prerouting
 	// Raw: all packets that come in, before connection tracking. There is no connection state yet.
 	Raw
-	// Ingress: packets of one device, before everything else. There is no connection state yet.
+	// Ingress: packets of one device, before everything else. There is no connection state yet. No target has it yet.
 	Ingress
 )
 
@@ -110,7 +110,8 @@ func (h Hook) check() error {
 	return nil
 }
 
-// Side is the end of a packet that a rule's addresses are compared with.
+// Side is the end of a packet that a rule's addresses are compared with. Layouts can compare the remote end only so far; a
+// policy that compares the other does not compile.
 type Side uint8
 
 const (

@@ -37,7 +37,7 @@ func newPlan(d *Decision, t Target) (*plan, error) {
 			where = fmt.Sprintf("rule %q", x.name)
 		}
 		if feature := x.action.unsupported(); feature != "" {
-			return nil, &UnsupportedError{Where: where, Feature: feature}
+			return nil, &UnsupportedError{Where: where, Feature: feature, Instead: "no layout can do that yet"}
 		}
 		if x.action.Verdict == Any {
 			byRule[i] = anyClass

@@ -41,7 +41,8 @@ type Rule struct {
 	// Addrs is compared with the end of the packet that Side says.
 	Addrs cidr.Set
 	Side  Side
-	// Services limits the rule to packets of any of these; none means no limit.
+	// Services limits the rule to packets of any of these; none means no limit. Eval of a Decision understands them; no
+	// layout does yet, so a policy that has them does not compile.
 	Services []Service
 	Action   Action
 	// AllowEmpty lets Addrs be empty. Otherwise that is ErrEmptyRule.
@@ -68,8 +69,8 @@ type Origin struct {
 }
 
 // AllowOnly returns the policy that passes the allowed addresses and drops the others, with all guards on and local space
-// passing. listed is the space that the data knows at all, for example cidr.Map.Set of a country database: what is listed
-// and not allowed is dropped by a rule of its own, and Default, which is Drop, is left to unlisted space, so that it can
+// passing. listed is the space that the data knows at all, for example cidr.Map.Set of a country database, and the empty
+// Set for a plain list of addresses: what is listed and not allowed is dropped by a rule of its own, and Default, which is Drop, is left to unlisted space, so that it can
 // be set to Pass or Any. Owner has to be filled in.
 func AllowOnly(name string, allowed, listed cidr.Set) Policy {
 	return listPolicy(name, "listed but not allowed", allowed, listed, Pass, Drop, Drop)

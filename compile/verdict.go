@@ -46,11 +46,12 @@ func ParseVerdict(s string) (Verdict, error) {
 // a log of its own keeps a rule's addresses apart from the others', which costs look-ups.
 type Action struct {
 	Verdict Verdict
-	Counter bool  // count packets and bytes where the target counts only when asked; iptables always counts
-	Mark    Mark  // zero: no mark
-	Log     Log   // zero: no log
-	Limit   Limit // zero: no limit
-	// Chain names a chain of the caller's to which the packet goes instead of getting Verdict; empty: none.
+	Counter bool // count packets and bytes where the target counts only when asked; iptables always counts
+	// What follows is understood by no layout yet: a policy that asks for it does not compile.
+	Mark  Mark  // zero: no mark
+	Log   Log   // zero: no log
+	Limit Limit // zero: no limit
+	// Chain names a chain of the caller's to which the packet goes before it gets Verdict; empty: none.
 	Chain string
 }
 
