@@ -20,9 +20,12 @@ import (
 	"net/netip"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/cidrc/cidrc/backend"
+	"github.com/cidrc/cidrc/cidr"
 	"github.com/cidrc/cidrc/compile"
 )
 
@@ -43,7 +46,7 @@ func main() {
 
 // run is the whole program. Nothing is written to stdout before everything that can fail has succeeded.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	o, err := parseOptions(args, stderr)
+	o, err := parseOptions(args, stdout)
 	switch {
 	case errors.Is(err, errHelp):
 		return exitOK
@@ -54,7 +57,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		if err := o.backend.Remove(ctx, o.owner); err != nil {
 			return complain(stderr, exitFailed, err)
 		}
-		fmt.Fprintf(stderr, "geoblock: removed what owner %q had\n", o.owner)
+		fmt.Fprintf(stderr, "geoblock: owner %q has nothing in %s now\n", o.owner, o.backendName)
 		return exitOK
 	}
 
@@ -90,6 +93,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 			return exitFailed
 		}
 	}
+	if o.apply && !o.force {
+		if err := keepsLogin(program, os.Getenv("SSH_CONNECTION")); err != nil {
+			return complain(stderr, exitUsage, err)
+		}
+	}
 	if err := o.deliver(ctx, program, artifacts, payload.Bytes(), stdout, stderr); err != nil {
 		return complain(stderr, exitFailed, err)
 	}
@@ -98,7 +106,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 // deliver brings the payload where the options say: a file, the kernel, or standard output if neither.
 func (o *options) deliver(ctx context.Context, p *compile.Program, artifacts []backend.Artifact, payload []byte, stdout, stderr io.Writer) error {
-	if o.output != "" {
+	toStdout := o.output == "-" || o.output == "" && !o.apply && !(o.explain && isTerminal(stdout))
+	if o.output != "" && o.output != "-" {
 		if err := writeFile(o.output, payload); err != nil {
 			return err
 		}
@@ -110,18 +119,36 @@ func (o *options) deliver(ctx context.Context, p *compile.Program, artifacts []b
 		}
 		fmt.Fprintf(stderr, "geoblock: in force under owner %q; geoblock -remove -owner %s -backend %s takes it away\n", o.owner, o.owner, o.backendName)
 	}
-	if o.output != "" || o.apply || o.explain && isTerminal(stdout) {
-		return nil
-	}
-	if _, err := stdout.Write(payload); err != nil {
-		return fmt.Errorf("write the payload: %w", err)
-	}
-	for _, a := range artifacts {
-		for _, command := range a.Loads {
-			fmt.Fprintf(stderr, "geoblock: load it with: %s\n", join(command))
+	if toStdout {
+		if _, err := stdout.Write(payload); err != nil {
+			return fmt.Errorf("write the payload: %w", err)
 		}
 	}
+	if !o.apply {
+		var loads []string
+		for _, a := range artifacts {
+			for _, command := range a.Loads {
+				loads = append(loads, strings.Join(command, " ")+" < FILE")
+			}
+		}
+		fmt.Fprintf(stderr, "geoblock: load it with: %s\n", strings.Join(loads, " && "))
+	}
 	return nil
+}
+
+// keepsLogin finds out whether the address from which the user is logged in could log in again. ssh is the variable
+// SSH_CONNECTION, as the SSH server sets it: the client's address comes first.
+func keepsLogin(p *compile.Program, ssh string) error {
+	text, _, _ := strings.Cut(ssh, " ")
+	peer, err := cidr.ParseAddr(text)
+	if err != nil || !slices.ContainsFunc(p.Decision().Hooks(), func(h compile.Hook) bool { return h.Point == compile.Input }) {
+		return nil
+	}
+	ruling, err := p.Eval(compile.Packet{Hook: compile.Input, Source: peer, Protocol: compile.TCP, DestinationPort: 22})
+	if err != nil || ruling.Verdict == compile.Pass || ruling.Verdict == compile.Accept {
+		return nil
+	}
+	return fmt.Errorf("you are logged in from %v, which could not log in again: add -keep %v, or -force if that is meant", peer, peer)
 }
 
 // eval says what becomes of a new connection from (at output: to) the address.

@@ -88,6 +88,7 @@ func TestEval(t *testing.T) {
 		{"-allow IT -local drop -eval 192.168.0.5", exitBlocked, "drop"},
 		{"-allow IT -keep 203.0.113.0/29 -eval 203.0.113.7", exitOK, "pass"},
 		{"-allow IT -keep 2001:db8::1," + keep + " -eval 203.0.113.7", exitOK, "pass"},
+		{"-allow IT -keep 2001:db8::1 -keep " + keep + " -eval 2001:db8::1", exitOK, "pass"},
 		{"-allow IT -keep " + keep + " -eval 203.0.113.8", exitBlocked, "drop"},
 		{"-allow EU -eval 198.51.100.1", exitOK, "pass"},
 		{"-allow Europe -eval 203.0.113.1", exitBlocked, "drop"},
@@ -131,7 +132,8 @@ func TestBadInput(t *testing.T) {
 		{"bad verdict", []string{"-allow", "IT", "-unlisted", "maybe"}, "none of drop, pass, any"},
 		{"bad local", []string{"-allow", "IT", "-local", "any"}, "none of pass, drop"},
 		{"bad hook", []string{"-allow", "IT", "-hook", "inptu"}, "inptu"},
-		{"hook without state", []string{"-allow", "IT", "-hook", "raw", "-db", good}, "before connection tracking"},
+		{"hook without state", []string{"-allow", "IT", "-hook", "raw", "-db", good}, "none of input, forward"},
+		{"remove with a hook", []string{"-remove", "-hook", "forward"}, "-hook"},
 		{"hook twice", []string{"-allow", "IT", "-hook", "input,input", "-db", good}, "twice"},
 		{"bad backend", []string{"-allow", "IT", "-backend", "pf"}, "none of nftables"},
 		{"bad layout", []string{"-allow", "IT", "-layout", "magic"}, "magic"},
@@ -186,12 +188,44 @@ func TestFileSurvivesFailure(t *testing.T) {
 	require.Equal(t, "the rules of yesterday\n", string(kept))
 }
 
+// A file keeps its permissions, a link stays a link, and - is standard output.
+func TestFileStaysWhatItIs(t *testing.T) {
+	db := file(t, "countries.csv", database)
+	out := file(t, "rules.nft", "old")
+	require.NoError(t, os.Chmod(out, 0o600))
+	link := filepath.Join(t.TempDir(), "link")
+	require.NoError(t, os.Symlink(out, link))
+	code, _, stderr := geoblock("-db", db, "-allow", "IT", "-o", link)
+	require.Equal(t, exitOK, code, stderr)
+	info, err := os.Lstat(link)
+	require.NoError(t, err)
+	require.NotZero(t, info.Mode()&os.ModeSymlink)
+	info, err = os.Stat(out)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode())
+	written, err := os.ReadFile(out)
+	require.NoError(t, err)
+
+	code, stdout, _ := geoblock("-db", db, "-allow", "IT", "-o", "-")
+	require.Equal(t, exitOK, code)
+	require.Equal(t, string(written), stdout)
+}
+
+// The address from which somebody is logged in is not shut out unless that is meant.
+func TestApplyKeepsTheLogin(t *testing.T) {
+	t.Setenv("SSH_CONNECTION", "203.0.113.9 50000 192.0.2.1 22")
+	code, stdout, stderr := geoblock("-db", file(t, "countries.csv", database), "-allow", "IT", "-apply")
+	require.Equal(t, exitUsage, code)
+	require.Empty(t, stdout)
+	require.Contains(t, stderr, "-keep 203.0.113.9")
+}
+
 func TestHelp(t *testing.T) {
 	code, stdout, stderr := geoblock("-h")
 	require.Equal(t, exitOK, code)
-	require.Empty(t, stdout)
+	require.Empty(t, stderr)
 	for _, word := range []string{"-allow", "-block", "-unlisted", "-local", "-keep", "-hook", "-backend", "-db", "-layout", "-explain", "-eval", "-o", "-apply", "-remove", "exit codes", "DB-IP"} {
-		require.Contains(t, stderr, word)
+		require.Contains(t, stdout, word)
 	}
 }
 

@@ -38,13 +38,18 @@ exit codes: 0 done (-eval: the address passes), 1 -eval: the address is blocked,
 2 bad options, names or data, nothing was changed, 3 the ruleset could not be written,
 applied or removed, and the one before is still in force.
 
+Connections that are established stay so; conntrack -D ends them. Rules are gone after a
+reboot: run geoblock -apply at boot. The backends do not know of each other: before you
+change to another one, -remove with the old one.
+
 examples:
-  geoblock -allow IT | sudo nft -f -
+  geoblock -allow IT -keep YOUR.OWN.ADDRESS -apply
   geoblock -allow EU,CH -keep 203.0.113.7 -explain -o rules.nft
   geoblock -block CN,RU -hook input,forward -backend iptables -apply
   geoblock -allow IT -eval 192.0.2.1 && echo may connect
 
 The built-in country database: IP Geolocation by DB-IP, https://db-ip.com, CC BY 4.0.
+Newer data for -db: https://db-ip.com/db/download/ip-to-country-lite
 `
 
 // errHelp: the user asked for help and got it.
@@ -70,21 +75,21 @@ type options struct {
 	owner          string
 }
 
-func parseOptions(args []string, stderr io.Writer) (*options, error) {
+// parseOptions reads the command line. Help that was asked for goes to help.
+func parseOptions(args []string, help io.Writer) (*options, error) {
 	var o options
 	f := flag.NewFlagSet("geoblock", flag.ContinueOnError)
-	f.SetOutput(stderr)
-	f.Usage = func() {
-		fmt.Fprint(stderr, usage)
-		f.PrintDefaults()
-		fmt.Fprint(stderr, usageEnd)
-	}
+	f.SetOutput(io.Discard) // errors are returned, and so is help
 	allow := f.String("allow", "", "pass only these `COUNTRIES`")
 	block := f.String("block", "", "drop these `COUNTRIES`")
-	unlisted := f.String("unlisted", "", "`VERDICT` for addresses that no country has: drop, pass or any (whatever is cheaper);\n-allow drops them by default, -block passes them")
+	unlisted := f.String("unlisted", "", "`VERDICT` for addresses that no country has: drop, pass or any (whichever makes the\nruleset smaller, so any may let them in); -allow drops them by default, -block passes them")
 	local := f.String("local", "pass", "`VERDICT` for private, link-local and other local addresses: pass or drop")
-	keep := f.String("keep", "", "never block this `LIST` of addresses, prefixes, ranges or files of them, separated by commas")
-	hook := f.String("hook", "input", "`HOOKS` where the rules stand: input, forward or both, separated by a comma;\ncontainers' traffic comes by forward")
+	var keep []string
+	f.Func("keep", "never block this `LIST` of addresses, prefixes, ranges or files of them, separated by commas;\nagain for more", func(s string) error {
+		keep = append(keep, s)
+		return nil
+	})
+	hook := f.String("hook", "input", "`HOOKS` where the rules stand: input, or forward, or input,forward;\ncontainers' traffic comes by forward")
 	backendName := f.String("backend", "nftables", "`BACKEND` to use: nftables, iptables, iptables-legacy or iptables-nft")
 	layout := f.String("layout", "auto", "`LAYOUT` of the rules: auto, linear, interval or chain-split")
 	evalAddr := f.String("eval", "", "say what becomes of a new connection from this `ADDRESS`, and change nothing")
@@ -92,17 +97,21 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 		o.db = append(o.db, s)
 		return nil
 	})
-	f.BoolVar(&o.force, "force", false, "let -layout linear be as long as it gets")
+	f.BoolVar(&o.force, "force", false, "let -layout linear be as long as it gets, and -apply shut out the address that you are logged in from")
 	f.BoolVar(&o.explain, "explain", false, "say on standard error what the policy means and why the rules look as they do")
-	f.StringVar(&o.output, "o", "", "write the payload to `FILE`, all of it or nothing")
+	f.StringVar(&o.output, "o", "", "write the payload to `FILE`, all of it or nothing; - is standard output")
 	f.BoolVar(&o.apply, "apply", false, "put the ruleset in force, in place of the one before (needs root)")
 	f.BoolVar(&o.remove, "remove", false, "take the ruleset away (needs root)")
 	f.StringVar(&o.owner, "owner", "geoblock", "the `NAME` under which the ruleset lives; two names do not touch each other")
 
 	if err := f.Parse(args); errors.Is(err, flag.ErrHelp) {
+		f.SetOutput(help)
+		fmt.Fprint(help, usage)
+		f.PrintDefaults()
+		fmt.Fprint(help, usageEnd)
 		return nil, errHelp
 	} else if err != nil {
-		return nil, errors.New("geoblock -h lists the options")
+		return nil, fmt.Errorf("%w; geoblock -h lists the options", err)
 	}
 	if f.NArg() > 0 {
 		return nil, fmt.Errorf("%q is no option; lists of countries are separated by commas without blanks, or quoted", f.Arg(0))
@@ -137,15 +146,10 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	verdict, err := oneOf(*local, compile.Pass, compile.Drop)
 	take("local", err)
 	o.dropLocal = verdict == compile.Drop
-	if given["keep"] {
-		o.keep, err = parseKeep(*keep)
-		take("keep", err)
-	}
-	for name := range strings.SplitSeq(*hook, ",") {
-		point, err := compile.ParsePoint(strings.TrimSpace(name))
-		take("hook", err)
-		o.hooks = append(o.hooks, compile.Hook{Point: point})
-	}
+	o.keep, err = parseKeep(keep)
+	take("keep", err)
+	o.hooks, err = parseHooks(*hook)
+	take("hook", err)
 	o.layout, err = compile.ParseLayout(*layout)
 	take("layout", err)
 	if given["eval"] {
@@ -165,9 +169,12 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 // checkTask finds options that contradict each other.
 func (o *options) checkTask(given map[string]bool) error {
 	switch {
-	case o.remove && (o.allows || o.blocks || o.apply || given["eval"] || given["o"] || o.explain):
-		return errors.New("-remove goes with -owner and -backend only")
 	case o.remove:
+		for name := range given {
+			if name != "remove" && name != "owner" && name != "backend" {
+				return fmt.Errorf("-remove takes away all that an owner has; it goes with -owner and -backend, not with -%s", name)
+			}
+		}
 		return nil
 	case o.allows && o.blocks:
 		return errors.New("-allow and -block exclude each other: allow what may connect, or block what may not")
@@ -188,6 +195,19 @@ func oneOf(s string, allowed ...compile.Verdict) (compile.Verdict, error) {
 		names = append(names, v.String())
 	}
 	return 0, fmt.Errorf("%q is none of %s", s, strings.Join(names, ", "))
+}
+
+// parseHooks reads where the rules are to stand. Other hooks need a policy that is made for them.
+func parseHooks(text string) ([]compile.Hook, error) {
+	var hooks []compile.Hook
+	for name := range strings.SplitSeq(text, ",") {
+		point, err := compile.ParsePoint(strings.TrimSpace(name))
+		if err != nil || point != compile.Input && point != compile.Forward {
+			return nil, fmt.Errorf("%q is none of input, forward and input,forward", text)
+		}
+		hooks = append(hooks, compile.Hook{Point: point})
+	}
+	return hooks, nil
 }
 
 func newBackend(name string) (backend.Backend, error) {

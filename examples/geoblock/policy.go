@@ -1,11 +1,9 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -81,64 +79,32 @@ func (o *options) report(countries cidr.Map[geo.Country], chosen geo.Selection, 
 	fmt.Fprintf(stderr, "geoblock: %v: %d IPv4 ranges (%d prefixes), %d IPv6 ranges (%d prefixes), from %v\n",
 		chosen, v4.NumRanges(), v4.NumPrefixes(), v6.NumRanges(), v6.NumPrefixes(), origin)
 	if age := time.Since(origin.Date); !origin.Date.IsZero() && age > 90*24*time.Hour {
-		fmt.Fprintf(stderr, "geoblock: note: the data is %d days old; -db reads newer data\n", int(age.Hours()/24))
+		fmt.Fprintf(stderr, "geoblock: note: the data is %d days old; -db reads newer data, see geoblock -h\n", int(age.Hours()/24))
 	}
 }
 
-// parseKeep reads the never-block list: entries as in an address list, or names of files that hold such lists.
-func parseKeep(text string) (cidr.Set, error) {
+// parseKeep reads the never-block lists: entries as in an address list, or names of files that hold such lists.
+func parseKeep(lists []string) (cidr.Set, error) {
 	var b cidr.Builder
-	for part := range strings.SplitSeq(text, ",") {
-		part = strings.TrimSpace(part)
-		r, err := cidr.ParseRange(part)
-		if err == nil {
-			b.AddRange(r)
-			continue
+	for _, list := range lists {
+		for part := range strings.SplitSeq(list, ",") {
+			part = strings.TrimSpace(part)
+			r, err := cidr.ParseRange(part)
+			if err == nil {
+				b.AddRange(r)
+				continue
+			}
+			file, openErr := os.Open(part)
+			if openErr != nil {
+				return cidr.Set{}, fmt.Errorf("%q is no file that can be read, and as an address: %w", part, err)
+			}
+			set, err := cidr.ReadList(file, part)
+			file.Close()
+			if err != nil {
+				return cidr.Set{}, err
+			}
+			b.AddSet(set)
 		}
-		file, openErr := os.Open(part)
-		if openErr != nil {
-			return cidr.Set{}, fmt.Errorf("%q is no address (%w) and no file that can be read", part, err)
-		}
-		set, err := cidr.ReadList(file, part)
-		file.Close()
-		if err != nil {
-			return cidr.Set{}, err
-		}
-		b.AddSet(set)
 	}
 	return b.Build()
 }
-
-// writeFile writes all of the file or leaves what was there: the data go to a new file, which then takes the name. Pipes
-// and devices are written to as they are.
-func writeFile(path string, data []byte) error {
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return os.WriteFile(path, data, 0o644)
-	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".geoblock-*")
-	if err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	_, err = tmp.Write(data)
-	err = errors.Join(err, tmp.Chmod(0o644), tmp.Sync(), tmp.Close())
-	if err == nil {
-		err = os.Rename(tmp.Name(), path)
-	}
-	if err != nil {
-		os.Remove(tmp.Name())
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	return nil
-}
-
-// isTerminal reports whether a person is likely to look at w.
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
-}
-
-func join(words []string) string { return strings.Join(words, " ") }
