@@ -32,6 +32,7 @@ func run(c *Chain, pkt *Packet, src, dst netip.Addr, f cidr.Family) Ruling {
 	}
 	var stack []frame
 	out := Ruling{Verdict: Pass, Rule: "the end of chain " + c.Name}
+	remote := end(c.Side, src, dst) // all chains of a hook compare the same side
 	for i := 0; ; {
 		if i == len(c.Rules) {
 			if len(stack) == 0 {
@@ -45,10 +46,19 @@ func run(c *Chain, pkt *Packet, src, dst netip.Addr, f cidr.Family) Ruling {
 		r := &c.Rules[i]
 		i++
 		out.Rules++
-		if r.Set != nil && (r.Family == 0 || r.Family == f) && r.Set.Family == f {
-			out.Probes++
+		if r.Prefix.IsValid() && !r.Prefix.Contains(remote) || r.Family != 0 && r.Family != f {
+			continue
 		}
-		if !r.holds(c, pkt, src, dst, f) {
+		if r.Set != nil {
+			if r.Set.Family != f {
+				continue
+			}
+			out.Probes++
+			if r.Set.Addrs.Contains(remote) == r.Not {
+				continue
+			}
+		}
+		if r.Match != nil && !r.Match.holds(pkt, f) {
 			continue
 		}
 		switch r.Do {
@@ -66,17 +76,4 @@ func run(c *Chain, pkt *Packet, src, dst netip.Addr, f cidr.Family) Ruling {
 			return out
 		}
 	}
-}
-
-func (r *ChainRule) holds(c *Chain, pkt *Packet, src, dst netip.Addr, f cidr.Family) bool {
-	if r.Family != 0 && r.Family != f {
-		return false
-	}
-	if r.Prefix.IsValid() && !r.Prefix.Contains(end(c.Side, src, dst)) {
-		return false
-	}
-	if r.Set != nil && (r.Set.Family != f || r.Set.Addrs.Contains(end(c.Side, src, dst)) == r.Not) {
-		return false
-	}
-	return r.Match == nil || r.Match.holds(pkt, f)
 }
