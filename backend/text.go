@@ -47,3 +47,21 @@ func KernelVersion() string {
 	version, _, _ := strings.Cut(strings.TrimSpace(string(b)), "-")
 	return version
 }
+
+// ToolVersion returns the first version in what a tool says of itself, such as "1.0.6" in "nftables v1.0.6 (...)", and ""
+// if there is none.
+func ToolVersion(text string) string {
+	for rest := text; ; {
+		var ok bool
+		if _, rest, ok = strings.Cut(rest, "v"); !ok {
+			return ""
+		}
+		n := strings.IndexFunc(rest, func(r rune) bool { return r != '.' && (r < '0' || r > '9') })
+		if n < 0 {
+			n = len(rest)
+		}
+		if version := strings.Trim(rest[:n], "."); version != "" {
+			return version
+		}
+	}
+}

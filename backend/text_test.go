@@ -65,3 +65,18 @@ func FuzzCommentText(f *testing.F) {
 		}
 	})
 }
+
+func TestToolVersion(t *testing.T) {
+	for text, want := range map[string]string{
+		"nftables v1.0.6 (Lester Gooch #5)\n": "1.0.6",
+		"iptables v1.8.9 (nf_tables)\n":       "1.8.9",
+		"iptables-restore v1.4.21\n":          "1.4.21",
+		"v2":                                  "2",
+		"version v.1.":                        "1",
+		"no version here":                     "",
+		"v":                                   "",
+		"":                                    "",
+	} {
+		require.Equal(t, want, backend.ToolVersion(text), text)
+	}
+}

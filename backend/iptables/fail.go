@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -75,8 +74,6 @@ var reasons = []struct {
 // whatever the kernel refuses.
 const exitResource = 4
 
-var lineNumber = regexp.MustCompile(`(?m)(?:at line: |^line |: line )(\d+)`)
-
 // classify finds the reason in what a tool wrote. payload is what it read, or nil.
 func classify(f cidr.Family, tool string, payload, stderr []byte, err error) error {
 	t := &toolError{reason: err, detail: said(stderr), ran: true}
@@ -134,12 +131,8 @@ func said(stderr []byte) string {
 // namedLine returns the line of the payload by whose number the tool complains. The nft variant notices some errors at
 // COMMIT only; that line says nothing, and "" is returned for it.
 func namedLine(payload, stderr []byte) string {
-	m := lineNumber.FindSubmatch(stderr)
-	if m == nil {
-		return ""
-	}
-	n, err := strconv.Atoi(string(m[1]))
-	if err != nil || n < 1 {
+	n := lineNumber(string(stderr))
+	if n < 1 || n > bytes.Count(payload, []byte{'\n'}) {
 		return ""
 	}
 	for range n - 1 {
@@ -150,4 +143,20 @@ func namedLine(payload, stderr []byte) string {
 		return ""
 	}
 	return backend.ClipDetail(string(line))
+}
+
+// lineNumber finds the number in "Error occurred at line: 7", "line 7: ..." and "...: line 7 failed", and 0 if there is
+// none.
+func lineNumber(stderr string) int {
+	for _, before := range []string{"at line: ", "\nline ", ": line "} {
+		_, rest, ok := strings.Cut("\n"+stderr, before)
+		if !ok {
+			continue
+		}
+		digits := len(rest) - len(strings.TrimLeft(rest, "0123456789"))
+		if n, err := strconv.Atoi(rest[:digits]); err == nil {
+			return n
+		}
+	}
+	return 0
 }

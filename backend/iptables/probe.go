@@ -3,15 +3,12 @@ package iptables
 import (
 	"context"
 	"errors"
-	"regexp"
 	"strings"
 
 	"github.com/cidrc/cidrc/backend"
 	"github.com/cidrc/cidrc/cidr"
 	"github.com/cidrc/cidrc/compile"
 )
-
-var toolVersion = regexp.MustCompile(`v(\d+(?:\.\d+)*)(?: \((legacy|nf_tables)\))?`)
 
 // Probe implements backend.Backend. For Default it finds out which variant the machine's is, and gives its target; that
 // backend takes programs for it. It reads each family's table, which may make the kernel load it.
@@ -39,18 +36,18 @@ func (b *Backend) version(ctx context.Context) (Variant, string, error) {
 	if err != nil {
 		return b.variant, "", classify(cidr.V4, tool, nil, stderr, err)
 	}
-	m := toolVersion.FindStringSubmatch(string(stdout))
-	if m == nil {
+	number := backend.ToolVersion(string(stdout))
+	if number == "" {
 		return b.variant, "", nil
 	}
 	variant := b.variant
 	if variant == Default {
 		variant = Legacy
-		if m[2] == "nf_tables" {
+		if strings.Contains(string(stdout), "(nf_tables)") {
 			variant = NFT
 		}
 	}
-	return variant, m[1], nil
+	return variant, number, nil
 }
 
 // Mixed reports whether the machine has rules of the other variant as well, in any table, and which that is. Packets go

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 	"sync"
 
@@ -33,8 +32,6 @@ func NewScript(r backend.Runner) *Script {
 // Target implements backend.Backend; it is the function Target.
 func (s *Script) Target() compile.Target { return Target() }
 
-var toolVersion = regexp.MustCompile(`v(\d+(?:\.\d+)*)`)
-
 // Probe implements backend.Backend.
 func (s *Script) Probe(ctx context.Context) (compile.Target, error) {
 	t := Target()
@@ -42,9 +39,7 @@ func (s *Script) Probe(ctx context.Context) (compile.Target, error) {
 	if err != nil {
 		return t, fail("probe", "", stderr, err)
 	}
-	if m := toolVersion.FindSubmatch(stdout); m != nil {
-		t.Tool = string(m[1])
-	}
+	t.Tool = backend.ToolVersion(string(stdout))
 	t.Kernel = backend.KernelVersion()
 	// A check of the smallest script asks for privilege and for nf_tables. To list tables would do so as well, but nft reads
 	// all sets of the machine for that, which takes minutes beside a large ruleset.

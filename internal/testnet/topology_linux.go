@@ -1,6 +1,7 @@
 package testnet
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -186,8 +187,8 @@ func (h *Host) setUp(own, _ Port) error {
 func waitReady(nl *netlink.Handle, link netlink.Link) error {
 	for range 2000 {
 		addrs, err := nl.AddrList(link, unix.AF_INET6)
-		if err != nil {
-			return err
+		if err != nil && !errors.Is(err, netlink.ErrDumpInterrupted) {
+			return err // an interrupted listing is read again
 		}
 		for _, a := range addrs {
 			if a.Flags&unix.IFA_F_TENTATIVE == 0 {
