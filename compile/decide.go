@@ -26,12 +26,15 @@ type decider struct {
 
 // Decide checks the policy and resolves it. The error says which part of the policy is wrong, as a *PolicyError.
 func Decide(p Policy) (*Decision, error) {
-	p.Hooks = slices.Clone(p.hooks())
+	p.Hooks = cloneHooks(p.hooks())
 	p.WithoutGuards = slices.Clone(p.WithoutGuards)
 	p.Origins = slices.Clone(p.Origins)
 	p.Rules = slices.Clone(p.Rules)
 	for i := range p.Rules {
 		p.Rules[i].Services = slices.Clone(p.Rules[i].Services)
+		for j := range p.Rules[i].Services {
+			p.Rules[i].Services[j].Ports = slices.Clone(p.Rules[i].Services[j].Ports)
+		}
 	}
 	if err := p.check(); err != nil {
 		return nil, err
@@ -51,14 +54,14 @@ func Decide(p Policy) (*Decision, error) {
 	return d, nil
 }
 
-// Policy returns the policy that was decided. Its slices must not be changed.
+// Policy returns the policy that was decided. What its slices and pointers refer to must not be changed.
 func (d *Decision) Policy() Policy { return d.policy }
 
 // Owner returns the policy's owner.
 func (d *Decision) Owner() string { return d.policy.Owner }
 
 // Hooks returns where the policy stands.
-func (d *Decision) Hooks() []Hook { return slices.Clone(d.policy.Hooks) }
+func (d *Decision) Hooks() []Hook { return cloneHooks(d.policy.Hooks) }
 
 // Rules returns the names of all that can decide about an address, in the order in which they are asked: Keep, local
 // space, the policy's rules, the default. Map's values are indices into it.

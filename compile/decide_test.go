@@ -120,7 +120,7 @@ func TestEvalRefusesWhatIsNoPacket(t *testing.T) {
 }
 
 func TestPolicyThatDoesNotCompile(t *testing.T) {
-	early := -200
+	early, wrapping := -200, 1<<32-300
 	change := func(f func(*Policy)) Policy {
 		p := italyOnly()
 		p.Rules = append([]Rule{}, p.Rules...)
@@ -144,6 +144,7 @@ func TestPolicyThatDoesNotCompile(t *testing.T) {
 		{"established at raw", change(func(p *Policy) { p.Hooks = []Hook{{Point: Raw}} }), ErrGuardHook, "before connection tracking"},
 		{"established at ingress", change(func(p *Policy) { p.Hooks = []Hook{{Point: Ingress, Device: "eth0"}} }), ErrGuardHook, "before connection tracking"},
 		{"established early at prerouting", change(func(p *Policy) { p.Hooks = []Hook{{Point: Prerouting, Priority: &early}} }), ErrGuardHook, `"established"`},
+		{"priority that wraps to raw", change(func(p *Policy) { p.Hooks = []Hook{{Point: Prerouting, Priority: &wrapping}} }), ErrInvalid, "priority 4294966996"},
 		{"one hook of two", change(func(p *Policy) { p.Hooks = []Hook{{Point: Input}, {Point: Raw}} }), ErrGuardHook, "raw"},
 		{"ingress without the guard", change(func(p *Policy) {
 			p.Hooks, p.WithoutGuards = []Hook{{Point: Ingress, Device: "eth0"}}, []Guard{GuardEstablished}
@@ -251,9 +252,14 @@ func TestNames(t *testing.T) {
 // A policy can be changed after it was decided without any effect on the decision.
 func TestDecisionKeepsNothingOfThePolicysSlices(t *testing.T) {
 	p := italyOnly()
-	p.Hooks = []Hook{{Point: Input}}
+	priority := 5
+	p.Hooks = []Hook{{Point: Input, Priority: &priority}}
 	d, err := Decide(p)
 	require.NoError(t, err)
+	priority = -400
+	require.Equal(t, 5, d.Hooks()[0].EffectivePriority())
+	*d.Hooks()[0].Priority = -400
+	require.Equal(t, 5, d.Hooks()[0].EffectivePriority())
 	p.Rules[0].Name, p.Rules[0].Addrs, p.Hooks[0].Point = "gone", cidr.Set{}, Output
 	got, err := d.Eval(Packet{Source: addr("198.51.100.1")})
 	require.NoError(t, err)

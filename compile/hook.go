@@ -2,6 +2,8 @@ package compile
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 )
 
@@ -96,8 +98,23 @@ func (h Hook) String() string {
 	return s
 }
 
+// cloneHooks copies hooks with their priorities, so that a caller's later change does not reach them.
+func cloneHooks(hooks []Hook) []Hook {
+	out := slices.Clone(hooks)
+	for i, h := range out {
+		if h.Priority != nil {
+			p := *h.Priority
+			out[i].Priority = &p
+		}
+	}
+	return out
+}
+
 func (h Hook) check() error {
 	switch {
+	case h.Priority != nil && (*h.Priority < math.MinInt32 || *h.Priority > math.MaxInt32):
+		// The kernel's field has 32 bits, and nft wraps what is larger.
+		return &PolicyError{Where: "hook " + h.Point.String(), Err: fmt.Errorf("%w: priority %d", ErrInvalid, *h.Priority)}
 	case h.Point == 0 || int(h.Point) >= len(pointNames):
 		return &PolicyError{Where: "hooks", Err: fmt.Errorf("%w: %v", ErrInvalid, h.Point)}
 	case h.Point == Ingress && h.Device == "":

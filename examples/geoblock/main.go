@@ -23,7 +23,7 @@ const (
 	exitOK      = 0 // done; with -eval: the address passes
 	exitBlocked = 1 // with -eval: the address does not pass
 	exitUsage   = 2 // bad options, names, lists or data; nothing was changed
-	exitFailed  = 3 // the ruleset could not be written, applied or removed; the one before is still in force
+	exitFailed  = 3 // the ruleset could not be written, applied or removed; the one before is in force, or stderr says otherwise
 )
 
 func main() {
@@ -83,7 +83,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		}
 	}
 	if o.apply && !o.force {
-		if err := keepsLogin(program, os.Getenv("SSH_CONNECTION")); err != nil {
+		if err := keepsLogin(program, login()); err != nil {
 			return complain(stderr, exitUsage, err)
 		}
 	}
@@ -129,6 +129,7 @@ func (o *options) deliver(ctx context.Context, p *compile.Program, artifacts []b
 // SSH_CONNECTION, as the SSH server sets it: the client's address comes first.
 func keepsLogin(p *compile.Program, ssh string) error {
 	text, _, _ := strings.Cut(ssh, " ")
+	text, _, _ = strings.Cut(text, "%") // a link-local peer comes with its interface
 	peer, err := cidr.ParseAddr(text)
 	if err != nil || !slices.ContainsFunc(p.Decision().Hooks(), func(h compile.Hook) bool { return h.Point == compile.Input }) {
 		return nil
@@ -154,7 +155,9 @@ func eval(p *compile.Program, a netip.Addr, country string, stdout, stderr io.Wr
 	if country == "" {
 		country = "in no country of the database"
 	}
-	fmt.Fprintf(stdout, "%v\n", does.Verdict)
+	if _, err := fmt.Fprintf(stdout, "%v\n", does.Verdict); err != nil {
+		return complain(stderr, exitFailed, err)
+	}
 	fmt.Fprintf(stderr, "geoblock: a new connection from %v (%s): %v, by %q of the policy, by %s of the ruleset\n", a, country, does.Verdict, means.Rule, does.Rule)
 	if means.Verdict == compile.Any {
 		fmt.Fprintln(stderr, "geoblock: the policy says \"any\" about this address, so another layout may treat it otherwise")

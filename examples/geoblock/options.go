@@ -36,10 +36,11 @@ options:
 const usageEnd = `
 exit codes: 0 done (-eval: the address passes), 1 -eval: the address is blocked,
 2 bad options, names or data, nothing was changed, 3 the ruleset could not be written,
-applied or removed, and the one before is still in force.
+applied or removed, and the one before is in force unless standard error says otherwise.
 
 Connections that are established stay so; conntrack -D ends them. Rules are gone after a
-reboot: run geoblock -apply at boot. The backends do not know of each other: before you
+reboot: run geoblock -apply at boot. Overlay networks in 100.64.0.0/10 are not local
+addresses: -keep 100.64.0.0/10 passes them. The backends do not know of each other: before you
 change to another one, -remove with the old one.
 
 examples:
