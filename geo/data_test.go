@@ -5,28 +5,14 @@ import (
 	"compress/gzip"
 	"io"
 	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/cidrc/cidrc/cidr"
 	"github.com/cidrc/cidrc/geo"
+	"github.com/cidrc/cidrc/internal/refdata"
 )
-
-// dataFile returns the path of a file of reference data, which is not part of this module, and skips the test where the
-// file is absent. The directory is $CIDRC_DATA, or ../shared/data seen from the module.
-func dataFile(tb testing.TB, name string) string {
-	dir := os.Getenv("CIDRC_DATA")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "shared", "data")
-	}
-	path := filepath.Join(dir, name)
-	if _, err := os.Stat(path); err != nil {
-		tb.Skipf("reference data is absent: %v", err)
-	}
-	return path
-}
 
 // TestRealFiles reads whole databases: every row of them has to be understood.
 func TestRealFiles(t *testing.T) {
@@ -38,7 +24,7 @@ func TestRealFiles(t *testing.T) {
 		{"asn-country", 141_822, 68_368},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			path4, path6 := dataFile(t, tt.name+"-ipv4.csv.gz"), dataFile(t, tt.name+"-ipv6.csv.gz")
+			path4, path6 := refdata.File(t, tt.name+"-ipv4.csv.gz"), refdata.File(t, tt.name+"-ipv6.csv.gz")
 			m, err := geo.ReadCSVFiles(path4, path6)
 			require.NoError(t, err)
 			// Neither database has touching rows of one country, so each row is a range.
@@ -57,7 +43,7 @@ func BenchmarkReadCSV(b *testing.B) {
 	var packed [2][]byte
 	for i, name := range []string{"dbip-country-ipv4.csv.gz", "dbip-country-ipv6.csv.gz"} {
 		var err error
-		packed[i], err = os.ReadFile(dataFile(b, name))
+		packed[i], err = os.ReadFile(refdata.File(b, name))
 		require.NoError(b, err)
 		z, err := gzip.NewReader(bytes.NewReader(packed[i]))
 		require.NoError(b, err)

@@ -1,8 +1,6 @@
 package dbip
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -10,10 +8,10 @@ import (
 	"github.com/cidrc/cidrc/cidr"
 	"github.com/cidrc/cidrc/geo"
 	"github.com/cidrc/cidrc/internal/mkdbip/packed"
+	"github.com/cidrc/cidrc/internal/refdata"
 )
 
-// load returns the embedded database; readCSV the files it was made of, and skips the test where they are absent. Their
-// directory is $CIDRC_DATA, or ../shared/data seen from the module.
+// load returns the embedded database; readCSV the files it was made of, and skips the test where they are absent.
 func load(tb testing.TB) cidr.Map[geo.Country] {
 	m, err := Load()
 	require.NoError(tb, err)
@@ -21,19 +19,7 @@ func load(tb testing.TB) cidr.Map[geo.Country] {
 }
 
 func readCSV(tb testing.TB) cidr.Map[geo.Country] {
-	dir := os.Getenv("CIDRC_DATA")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "shared", "data")
-	}
-	var paths []string
-	for _, name := range []string{"dbip-country-ipv4.csv.gz", "dbip-country-ipv6.csv.gz"} {
-		path := filepath.Join(dir, name)
-		if _, err := os.Stat(path); err != nil {
-			tb.Skipf("reference data is absent: %v", err)
-		}
-		paths = append(paths, path)
-	}
-	m, err := geo.ReadCSVFiles(paths...)
+	m, err := geo.ReadCSVFiles(refdata.DBIP(tb)...)
 	require.NoError(tb, err)
 	return m
 }

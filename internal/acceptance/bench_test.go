@@ -2,8 +2,6 @@ package acceptance
 
 import (
 	"io"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -12,6 +10,7 @@ import (
 	"github.com/cidrc/cidrc/compile"
 	"github.com/cidrc/cidrc/geo"
 	"github.com/cidrc/cidrc/geo/dbip"
+	"github.com/cidrc/cidrc/internal/refdata"
 )
 
 // BenchmarkStages takes real data all the way to the payload, a stage at a time: how long each takes, what it allocates,
@@ -25,7 +24,7 @@ func BenchmarkStages(b *testing.B) {
 		}
 	})
 	b.Run("read CSV", func(b *testing.B) {
-		paths := csvFiles(b)
+		paths := refdata.DBIP(b)
 		b.ReportAllocs()
 		for b.Loop() {
 			_, err := geo.ReadCSVFiles(paths...)
@@ -108,22 +107,4 @@ func (c *counter) Write(p []byte) (int, error) {
 	n, err := c.w.Write(p)
 	c.n += n
 	return n, err
-}
-
-// csvFiles returns the paths of the database as files, which are not part of this module, and skips where they are absent.
-// Their directory is $CIDRC_DATA, or ../shared/data seen from the module.
-func csvFiles(tb testing.TB) []string {
-	dir := os.Getenv("CIDRC_DATA")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "shared", "data")
-	}
-	var paths []string
-	for _, name := range []string{"dbip-country-ipv4.csv.gz", "dbip-country-ipv6.csv.gz"} {
-		path := filepath.Join(dir, name)
-		if _, err := os.Stat(path); err != nil {
-			tb.Skipf("reference data is absent: %v", err)
-		}
-		paths = append(paths, path)
-	}
-	return paths
 }
