@@ -1,9 +1,6 @@
 package cidr
 
-import (
-	"net/netip"
-	"slices"
-)
+import "net/netip"
 
 // Builder collects addresses for a Set. The zero Builder is ready. Additions may overlap, repeat and come in any order;
 // sorted input is the fastest. When additions and removals contradict each other, the later call wins.
@@ -11,16 +8,16 @@ import (
 // The first bad argument is remembered and reported by Build, so that calls can be written as a list. A Builder is not
 // safe for concurrent use.
 type Builder struct {
-	v4      []span[key4]
-	v6      []span[key6]
-	changes []change // where additions turn to removals and back; empty while there are only additions
-	err     error
+	phase          // the one under way
+	phases []phase // those before it
+	err    error
 }
 
-// change says that from these positions on, entries are removals, or are additions again.
-type change struct {
-	at4, at6 int
-	remove   bool
+// phase is a run of additions, or of removals.
+type phase struct {
+	v4     gather4
+	v6     gather6
+	remove bool
 }
 
 func (b *Builder) fail(err error) {
@@ -31,15 +28,17 @@ func (b *Builder) fail(err error) {
 
 // Grow makes room for n4 more IPv4 and n6 more IPv6 entries. It panics when one of them is negative.
 func (b *Builder) Grow(n4, n6 int) {
-	b.v4 = slices.Grow(b.v4, n4)
-	b.v6 = slices.Grow(b.v6, n6)
+	b.v4.reserve(n4)
+	b.v6.reserve(n6)
 }
 
+// mode makes what follows additions or removals.
 func (b *Builder) mode(remove bool) {
-	if n := len(b.changes); n == 0 && !remove || n > 0 && b.changes[n-1].remove == remove {
+	if b.remove == remove {
 		return
 	}
-	b.changes = append(b.changes, change{len(b.v4), len(b.v6), remove})
+	b.phases = append(b.phases, b.phase)
+	b.phase = phase{remove: remove}
 }
 
 // AddAddr adds one address, IPv4-mapped taken as IPv4. The zero Addr is an error (ErrInvalid), and so is a zone
@@ -52,12 +51,37 @@ func (b *Builder) RemoveAddr(a netip.Addr) { b.RemoveRange(Range{a, a}) }
 // AddPrefix adds the addresses of a prefix. An invalid prefix is an error (ErrInvalid), and so are host bits
 // (ErrHostBits; call Masked where they are meant to be ignored) and an IPv4-mapped prefix of 96 bits or fewer
 // (ErrMapped).
-func (b *Builder) AddPrefix(p netip.Prefix) { b.putPrefix(p, false) }
+func (b *Builder) AddPrefix(p netip.Prefix) {
+	if a, n := p.Addr(), p.Bits(); a.Is4() && n >= 0 && !b.remove {
+		if k := toKey4(a); k.blockBits() >= 32-n {
+			b.v4.add(span4{k, k.fill(32 - n)})
+			return
+		}
+	}
+	b.putPrefix(p, false)
+}
 
 // RemovePrefix removes the addresses of a prefix, with AddPrefix's errors.
 func (b *Builder) RemovePrefix(p netip.Prefix) { b.putPrefix(p, true) }
 
 func (b *Builder) putPrefix(p netip.Prefix, remove bool) {
+	a, n := p.Addr(), p.Bits()
+	switch {
+	case a.Is4() && n >= 0:
+		k := toKey4(a)
+		if k.blockBits() >= 32-n {
+			b.mode(remove)
+			b.v4.add(span4{k, k.fill(32 - n)})
+			return
+		}
+	case a.Is6() && n >= 0 && !a.Is4In6():
+		k := toKey6(a)
+		if k.blockBits() >= 128-n {
+			b.mode(remove)
+			b.v6.add(span6{k, k.fill(128 - n)})
+			return
+		}
+	}
 	r, err := checkPrefix(p)
 	if err != nil {
 		b.fail(err)
@@ -80,67 +104,69 @@ func (b *Builder) put(r Range, remove bool) {
 	}
 	b.mode(remove)
 	if f == V4 {
-		b.v4 = append(b.v4, s4)
+		b.v4.add(s4)
 	} else {
-		b.v6 = append(b.v6, s6)
+		b.v6.add(s6)
 	}
 }
 
 // AddSet adds all addresses of a set.
-func (b *Builder) AddSet(s Set) {
-	b.mode(false)
-	b.v4, b.v6 = append(b.v4, s.v4...), append(b.v6, s.v6...)
-}
+func (b *Builder) AddSet(s Set) { b.putSet(s, false) }
 
 // RemoveSet removes all addresses of a set.
-func (b *Builder) RemoveSet(s Set) {
-	b.mode(true)
-	b.v4, b.v6 = append(b.v4, s.v4...), append(b.v6, s.v6...)
+func (b *Builder) RemoveSet(s Set) { b.putSet(s, true) }
+
+func (b *Builder) putSet(s Set, remove bool) {
+	b.mode(remove)
+	for _, sp := range s.v4.list() {
+		b.v4.add(sp)
+	}
+	for _, sp := range s.v6.list() {
+		b.v6.add(sp)
+	}
 }
 
 // Build returns the set, or the first error of the calls before. The builder is empty and ready again afterwards; the
 // set does not share memory with it. O(n log n), and O(n) when the entries came sorted.
 func (b *Builder) Build() (Set, error) {
-	v4, v6, changes, err := b.v4, b.v6, b.changes, b.err
+	phases, err := append(b.phases, b.phase), b.err
 	*b = Builder{}
 	if err != nil {
 		return Set{}, err
 	}
-	if len(changes) == 0 {
-		return Set{merge(v4), merge(v6)}, nil
+	if len(phases) > 8 {
+		return replay(phases), nil
 	}
-	at4 := make([]int, len(changes))
-	at6 := make([]int, len(changes))
-	for i, c := range changes {
-		at4[i], at6[i] = c.at4, c.at6
-	}
-	return Set{replay(v4, at4, changes), replay(v6, at6, changes)}, nil
-}
-
-// merge turns spans in any order into normal form, and uses their memory unless that would keep far more alive than the
-// result needs.
-func merge[K key[K]](s []span[K]) []span[K] {
-	sortUnlessSorted(s, func(a, b span[K]) int { return compare(a.lo, b.lo) })
-	return shrink(normalize(s))
-}
-
-// replay plays additions and removals in their order: of the entries that hold an address, the last one decides.
-func replay[K key[K]](s []span[K], at []int, changes []change) []span[K] {
-	entries := make([]entry[K, bool], len(s))
-	add, next := true, 0
-	for i, sp := range s {
-		for next < len(at) && at[next] <= i {
-			add = !changes[next].remove
-			next++
-		}
-		entries[i] = entry[K, bool]{sp, i, add}
-	}
-	spans, added := flatten(entries, LastWins)
-	kept := spans[:0]
-	for i, sp := range spans {
-		if added[i] {
-			kept = append(kept, sp)
+	var s Set
+	for i := range phases {
+		p := &phases[i]
+		part := newSet(p.v4.normal(), p.v6.normal())
+		if p.remove {
+			s = s.Difference(part)
+		} else {
+			s = s.Union(part)
 		}
 	}
-	return shrink(normalize(kept))
+	return s, nil
+}
+
+// replay plays many phases at once, where one after another would go through the growing result each time: of the spans
+// that hold an address, the one of the last phase decides.
+func replay(phases []phase) Set {
+	var m MapBuilder[bool]
+	for i := range phases {
+		p := &phases[i]
+		for _, chunk := range p.v4.chunks() {
+			for _, sp := range chunk {
+				m.v4.add(sp, !p.remove)
+			}
+		}
+		for _, chunk := range p.v6.chunks() {
+			for _, sp := range chunk {
+				m.v6.add(sp, !p.remove)
+			}
+		}
+	}
+	added := func(v bool) bool { return v }
+	return Set{v4: m.v4.table(LastWins).where(added), v6: m.v6.table(LastWins).where(added)}
 }

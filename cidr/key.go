@@ -1,5 +1,7 @@
 package cidr
 
+//go:generate go run ../internal/mkv6 span4.go gather4.go table4.go
+
 import (
 	"encoding/binary"
 	"math/big"
@@ -7,25 +9,9 @@ import (
 	"net/netip"
 )
 
-// key is an address as a number, in a form that sorts and steps fast. The two implementations let one algorithm serve
-// both families.
-type key[K any] interface {
-	comparable
-	less(K) bool
-	next() K // the address above; wraps at the top
-	prev() K // the address below; wraps at the bottom
-	isMax() bool
-	plus(K) K       // the sum, modulo the size of the family
-	minus(K) K      // the difference, modulo the size of the family
-	xor(K) K        // the bits that differ
-	ones() int      // how many bits are set
-	blockBits() int // trailing zero bits: the largest aligned block that starts here is 2^blockBits addresses
-	log2() int      // position of the highest set bit; -1 for zero
-	fill(n int) K   // the address with its n low bits set
-	width() int     // bits in an address
-	addr() netip.Addr
-	big() *big.Int
-}
+// An address is held as a number, a key, that sorts and steps fast. key4 and key6 have the same methods, so that the
+// files whose names end in 4 can be turned into those that end in 6: concrete code, unlike generic code, lets the
+// compiler put these methods where they are called.
 
 // key4 is an IPv4 address.
 type key4 uint32
@@ -43,6 +29,13 @@ func (k key4) log2() int         { return bits.Len32(uint32(k)) - 1 }
 func (k key4) fill(n int) key4   { return k | key4(uint64(1)<<n-1) }
 func (k key4) width() int        { return 32 }
 func (k key4) big() *big.Int     { return new(big.Int).SetUint64(uint64(k)) }
+
+// differ collects in k the bits in which a and b differ.
+func (k key4) differ(a, b key4) key4 { return k | (a ^ b) }
+
+// digit returns the bits of k from shift upwards, as many as mask has.
+func (k key4) digit(shift, mask uint) uint { return uint(k>>(shift&31)) & mask }
+
 func (k key4) addr() netip.Addr {
 	var b [4]byte
 	binary.BigEndian.PutUint32(b[:], uint32(k))
@@ -94,6 +87,16 @@ func (k key6) fill(n int) key6 {
 	return key6{k.hi | (1<<(n-64) - 1), 1<<64 - 1}
 }
 func (k key6) width() int { return 128 }
+
+func (k key6) differ(a, b key6) key6 { return key6{k.hi | (a.hi ^ b.hi), k.lo | (a.lo ^ b.lo)} }
+
+func (k key6) digit(shift, mask uint) uint {
+	if shift >= 64 {
+		return uint(k.hi>>(shift&63)) & mask
+	}
+	return uint(k.hi<<1<<((63-shift)&63)|k.lo>>(shift&63)) & mask
+}
+
 func (k key6) big() *big.Int {
 	n := new(big.Int).SetUint64(k.hi)
 	return n.Or(n.Lsh(n, 64), new(big.Int).SetUint64(k.lo))
@@ -106,11 +109,12 @@ func (k key6) addr() netip.Addr {
 }
 
 // mapped is the block ::ffff:0:0/96 of IPv4-mapped addresses (RFC 4291, section 2.5.5.2).
-var mapped = span[key6]{key6{0, 0xffff_0000_0000}, key6{0, 0xffff_ffff_ffff}}
+var mapped = span6{key6{0, 0xffff_0000_0000}, key6{0, 0xffff_ffff_ffff}}
 
+// toKey4 takes an IPv4 or IPv4-mapped address. As16 is what the compiler can put in place, As4 is not.
 func toKey4(a netip.Addr) key4 {
-	b := a.As4()
-	return key4(binary.BigEndian.Uint32(b[:]))
+	b := a.As16()
+	return key4(binary.BigEndian.Uint32(b[12:]))
 }
 
 func toKey6(a netip.Addr) key6 {

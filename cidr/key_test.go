@@ -3,10 +3,31 @@ package cidr
 import (
 	"math/big"
 	"math/rand/v2"
+	"net/netip"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
+
+type key[K any] interface {
+	comparable
+	less(K) bool
+	next() K
+	prev() K
+	isMax() bool
+	plus(K) K
+	minus(K) K
+	xor(K) K
+	differ(a, b K) K
+	digit(shift, mask uint) uint
+	ones() int
+	blockBits() int
+	log2() int
+	fill(n int) K
+	width() int
+	addr() netip.Addr
+	big() *big.Int
+}
 
 // math/big is the twin of the arithmetic on keys.
 func testKey[K key[K]](t *testing.T, keys []K) {
@@ -31,6 +52,13 @@ func testKey[K key[K]](t *testing.T, keys []K) {
 			ones += int(n.Bit(i))
 		}
 		require.Equal(t, ones, a.ones())
+		for shift := range uint(width) {
+			for _, mask := range []uint{1, 0xff, 0x7ff} {
+				digit := new(big.Int).Rsh(n, shift)
+				digit.And(digit, new(big.Int).SetUint64(uint64(mask)))
+				require.Equal(t, uint(digit.Uint64()), a.digit(shift, mask), "digit %d", shift)
+			}
+		}
 		for bits := range width + 1 {
 			low := new(big.Int).Sub(new(big.Int).Lsh(one, uint(bits)), one)
 			require.Equal(t, low.Or(low, n).String(), a.fill(bits).big().String(), "fill %d", bits)
@@ -42,6 +70,10 @@ func testKey[K key[K]](t *testing.T, keys []K) {
 			require.Equal(t, mod(new(big.Int).Add(n, m)), a.plus(b).big().String())
 			require.Equal(t, mod(new(big.Int).Sub(n, m)), a.minus(b).big().String())
 			require.Equal(t, new(big.Int).Xor(n, m).String(), a.xor(b).big().String())
+			for _, c := range keys[:3] {
+				want := new(big.Int).Xor(m, c.big())
+				require.Equal(t, want.Or(want, n).String(), a.differ(b, c).big().String())
+			}
 		}
 	}
 }

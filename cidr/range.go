@@ -57,7 +57,12 @@ func (r Range) Family() Family {
 }
 
 // spans checks the range and gives it as the numbers that sets are made of.
-func (r Range) spans() (f Family, s4 span[key4], s6 span[key6], err error) {
+func (r Range) spans() (f Family, s4 span4, s6 span6, err error) {
+	if r.First.Is4() && r.Last.Is4() {
+		if s4 = (span4{toKey4(r.First), toKey4(r.Last)}); s4.lo <= s4.hi {
+			return V4, s4, s6, nil
+		}
+	}
 	switch {
 	case !r.First.IsValid() || !r.Last.IsValid():
 		return 0, s4, s6, ErrInvalid
@@ -65,7 +70,7 @@ func (r Range) spans() (f Family, s4 span[key4], s6 span[key6], err error) {
 		return 0, s4, s6, r.wrap(ErrZone)
 	}
 	if FamilyOf(r.First) == V4 && FamilyOf(r.Last) == V4 {
-		s4 = span[key4]{toKey4(r.First), toKey4(r.Last)}
+		s4 = span4{toKey4(r.First), toKey4(r.Last)}
 		switch {
 		case s4.hi.less(s4.lo):
 			return 0, s4, s6, r.wrap(ErrReversed)
@@ -77,7 +82,7 @@ func (r Range) spans() (f Family, s4 span[key4], s6 span[key6], err error) {
 	if r.First.Is4() || r.Last.Is4() {
 		return 0, s4, s6, r.wrap(ErrMixed)
 	}
-	s6 = span[key6]{toKey6(r.First), toKey6(r.Last)}
+	s6 = span6{toKey6(r.First), toKey6(r.Last)}
 	switch {
 	case s6.hi.less(s6.lo):
 		return 0, s4, s6, r.wrap(ErrReversed)
@@ -127,9 +132,9 @@ func (r Range) Prefixes() iter.Seq[netip.Prefix] {
 	return func(yield func(netip.Prefix) bool) {
 		switch f, s4, s6, _ := r.spans(); f {
 		case V4:
-			s4.eachPrefix(func(k key4, bits int) bool { return yield(prefixAt(k, bits)) })
+			s4.eachPrefix(yield)
 		case V6:
-			s6.eachPrefix(func(k key6, bits int) bool { return yield(prefixAt(k, bits)) })
+			s6.eachPrefix(yield)
 		}
 	}
 }
@@ -160,9 +165,9 @@ func (r Range) NumPrefixes() int {
 func (r Range) NumAddrs() *big.Int {
 	switch f, s4, s6, _ := r.spans(); f {
 	case V4:
-		return countAddrs([]span[key4]{s4})
+		return countAddrs4([]span4{s4})
 	case V6:
-		return countAddrs([]span[key6]{s6})
+		return countAddrs6([]span6{s6})
 	}
 	return new(big.Int)
 }
