@@ -1,6 +1,6 @@
 package cidr
 
-//go:generate go run ../internal/mkv6 span4.go gather4.go table4.go
+//go:generate go run ../internal/mkv6 span4.go index4.go gather4.go table4.go
 
 import (
 	"encoding/binary"
@@ -32,6 +32,12 @@ func (k key4) big() *big.Int     { return new(big.Int).SetUint64(uint64(k)) }
 
 // differ collects in k the bits in which a and b differ.
 func (k key4) differ(a, b key4) key4 { return k | (a ^ b) }
+
+// notBelow returns -1, which is all ones, if k >= o, and 0 if not. It has no branch.
+func (k key4) notBelow(o key4) int {
+	_, borrow := bits.Sub32(uint32(k), uint32(o), 0)
+	return int(borrow) - 1
+}
 
 // digit returns the bits of k from shift upwards, as many as mask has.
 func (k key4) digit(shift, mask uint) uint { return uint(k>>(shift&31)) & mask }
@@ -90,6 +96,12 @@ func (k key6) width() int { return 128 }
 
 func (k key6) differ(a, b key6) key6 { return key6{k.hi | (a.hi ^ b.hi), k.lo | (a.lo ^ b.lo)} }
 
+func (k key6) notBelow(o key6) int {
+	_, borrow := bits.Sub64(k.lo, o.lo, 0)
+	_, borrow = bits.Sub64(k.hi, o.hi, borrow)
+	return int(borrow) - 1
+}
+
 func (k key6) digit(shift, mask uint) uint {
 	if shift >= 64 {
 		return uint(k.hi>>(shift&63)) & mask
@@ -111,13 +123,14 @@ func (k key6) addr() netip.Addr {
 // mapped is the block ::ffff:0:0/96 of IPv4-mapped addresses (RFC 4291, section 2.5.5.2).
 var mapped = span6{key6{0, 0xffff_0000_0000}, key6{0, 0xffff_ffff_ffff}}
 
-// toKey4 takes an IPv4 or IPv4-mapped address. As16 is what the compiler can put in place, As4 is not.
+// toKey4 takes an IPv4 or IPv4-mapped address. AsSlice is used since the compiler can put it in place without a copy of
+// the bytes, which As4 and As16 would cost.
 func toKey4(a netip.Addr) key4 {
-	b := a.As16()
-	return key4(binary.BigEndian.Uint32(b[12:]))
+	b := a.AsSlice()
+	return key4(binary.BigEndian.Uint32(b[len(b)-4:]))
 }
 
 func toKey6(a netip.Addr) key6 {
-	b := a.As16()
-	return key6{binary.BigEndian.Uint64(b[:8]), binary.BigEndian.Uint64(b[8:])}
+	b := a.AsSlice()
+	return key6{binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:])}
 }

@@ -19,6 +19,7 @@ type key[K any] interface {
 	minus(K) K
 	xor(K) K
 	differ(a, b K) K
+	notBelow(K) int
 	digit(shift, mask uint) uint
 	ones() int
 	blockBits() int
@@ -67,6 +68,7 @@ func testKey[K key[K]](t *testing.T, keys []K) {
 		for _, b := range keys {
 			m := b.big()
 			require.Equal(t, n.Cmp(m) < 0, a.less(b))
+			require.Equal(t, map[bool]int{true: -1, false: 0}[n.Cmp(m) >= 0], a.notBelow(b))
 			require.Equal(t, mod(new(big.Int).Add(n, m)), a.plus(b).big().String())
 			require.Equal(t, mod(new(big.Int).Sub(n, m)), a.minus(b).big().String())
 			require.Equal(t, new(big.Int).Xor(n, m).String(), a.xor(b).big().String())

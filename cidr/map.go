@@ -27,11 +27,11 @@ func (m Map[V]) Get(a netip.Addr) (V, bool) {
 func (m Map[V]) Find(a netip.Addr) (r Range, v V, ok bool) {
 	switch FamilyOf(a) {
 	case V4:
-		if s, v, ok := m.v4.find(toKey4(a)); ok {
+		if s, v, ok := m.v4.at(toKey4(a)); ok {
 			return s.rng(), v, true
 		}
 	case V6:
-		if s, v, ok := m.v6.find(toKey6(a)); ok {
+		if s, v, ok := m.v6.at(toKey6(a)); ok {
 			return s.rng(), v, true
 		}
 	}

@@ -138,13 +138,11 @@ func (s Set) IsEmpty() bool { return s.v4 == nil && s.v6 == nil }
 // Contains reports whether the address is in the set. A zone is ignored, IPv4-mapped is taken as IPv4, and the zero Addr
 // is in no set. O(log n), without allocation.
 func (s Set) Contains(a netip.Addr) bool {
-	switch FamilyOf(a) {
-	case V4:
-		_, ok := s.v4.find(toKey4(a))
-		return ok
-	case V6:
-		_, ok := s.v6.find(toKey6(a))
-		return ok
+	switch {
+	case a.Is4() || a.Is4In6():
+		return s.v4.contains(toKey4(a))
+	case a.Is6():
+		return s.v6.contains(toKey6(a))
 	}
 	return false
 }
@@ -153,11 +151,11 @@ func (s Set) Contains(a netip.Addr) bool {
 func (s Set) Find(a netip.Addr) (Range, bool) {
 	switch FamilyOf(a) {
 	case V4:
-		if sp, ok := s.v4.find(toKey4(a)); ok {
+		if sp, ok := s.v4.at(toKey4(a)); ok {
 			return sp.rng(), true
 		}
 	case V6:
-		if sp, ok := s.v6.find(toKey6(a)); ok {
+		if sp, ok := s.v6.at(toKey6(a)); ok {
 			return sp.rng(), true
 		}
 	}
@@ -168,10 +166,10 @@ func (s Set) Find(a netip.Addr) (Range, bool) {
 func (s Set) ContainsRange(r Range) bool {
 	switch f, s4, s6, _ := r.spans(); f {
 	case V4:
-		sp, ok := s.v4.find(s4.lo)
+		sp, ok := s.v4.at(s4.lo)
 		return ok && !sp.hi.less(s4.hi)
 	case V6:
-		sp, ok := s.v6.find(s6.lo)
+		sp, ok := s.v6.at(s6.lo)
 		return ok && !sp.hi.less(s6.hi)
 	}
 	return false

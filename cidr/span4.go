@@ -10,19 +10,19 @@ import (
 // family without overflow.
 type span4 struct{ lo, hi key4 }
 
+// holds reports whether lo <= k <= hi, in one comparison: below lo, the difference wraps to more than any span holds.
+func (s span4) holds(k key4) bool { return !s.hi.minus(s.lo).less(k.minus(s.lo)) }
+
 // ranges4 is the part of a Set that is of one family: spans in normal form, which means sorted, disjoint and maximal, so
 // that between two neighbours there is at least one address that belongs to neither. nil has none. It never changes once
 // it is made.
-type ranges4 struct {
-	spans []span4
-	steps steps4
-}
+type ranges4 struct{ sorted4 }
 
 func newRanges4(normal []span4) *ranges4 {
 	if len(normal) == 0 {
 		return nil
 	}
-	return &ranges4{normal, newSteps4(normal)}
+	return &ranges4{sorted4{spans: normal}}
 }
 
 func (r *ranges4) list() []span4 {
@@ -32,13 +32,15 @@ func (r *ranges4) list() []span4 {
 	return r.spans
 }
 
-// find returns the span that holds k. O(log n).
-func (r *ranges4) find(k key4) (span4, bool) {
-	if r == nil {
-		return span4{}, false
+// contains reports whether a span holds k. O(log n).
+func (r *ranges4) contains(k key4) bool { return r != nil && r.spans[r.find(k)].holds(k) }
+
+// at returns the span that holds k. O(log n).
+func (r *ranges4) at(k key4) (s span4, ok bool) {
+	if r != nil {
+		s = r.spans[r.find(k)]
 	}
-	s := r.spans[r.steps.find(r.spans, k)]
-	return s, !k.less(s.lo) && !s.hi.less(k)
+	return s, r != nil && s.holds(k)
 }
 
 // from returns the spans that end at k or above. O(log n).
@@ -46,55 +48,11 @@ func (r *ranges4) from(k key4) []span4 {
 	if r == nil {
 		return nil
 	}
-	i := r.steps.find(r.spans, k)
+	i := r.find(k)
 	if r.spans[i].hi.less(k) {
 		i++
 	}
 	return r.spans[i:]
-}
-
-// stride4 is how many spans lie between two steps: a few lines of the processor's cache.
-const stride4 = 32
-
-// steps4 holds the first address of each stride4-th of some spans. A look-up goes through the steps first, which stay in
-// the cache, and then through one stride.
-type steps4 []key4
-
-func newSteps4(spans []span4) steps4 {
-	if len(spans) <= 2*stride4 {
-		return nil
-	}
-	out := make(steps4, 0, (len(spans)+stride4-1)/stride4)
-	for i := 0; i < len(spans); i += stride4 {
-		out = append(out, spans[i].lo)
-	}
-	return out
-}
-
-// find returns the index of the last of the spans, which are not empty, that starts at k or below, and 0 if none does.
-// Both loops halve what is left without a branch that the processor would have to guess.
-func (st steps4) find(spans []span4, k key4) int {
-	at, n := 0, len(spans)
-	if len(st) > 0 {
-		n = len(st)
-		for n > 1 {
-			half := n / 2
-			if mid := at + half; !k.less(st[mid]) {
-				at = mid
-			}
-			n -= half
-		}
-		at *= stride4
-		n = min(stride4, len(spans)-at)
-	}
-	for n > 1 {
-		half := n / 2
-		if mid := at + half; !k.less(spans[mid].lo) {
-			at = mid
-		}
-		n -= half
-	}
-	return at
 }
 
 // appendSpan4 adds a span that starts no lower than the last one of spans in normal form, and keeps them so.

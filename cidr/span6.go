@@ -12,19 +12,19 @@ import (
 // family without overflow.
 type span6 struct{ lo, hi key6 }
 
+// holds reports whether lo <= k <= hi, in one comparison: below lo, the difference wraps to more than any span holds.
+func (s span6) holds(k key6) bool { return !s.hi.minus(s.lo).less(k.minus(s.lo)) }
+
 // ranges6 is the part of a Set that is of one family: spans in normal form, which means sorted, disjoint and maximal, so
 // that between two neighbours there is at least one address that belongs to neither. nil has none. It never changes once
 // it is made.
-type ranges6 struct {
-	spans []span6
-	steps steps6
-}
+type ranges6 struct{ sorted6 }
 
 func newRanges6(normal []span6) *ranges6 {
 	if len(normal) == 0 {
 		return nil
 	}
-	return &ranges6{normal, newSteps6(normal)}
+	return &ranges6{sorted6{spans: normal}}
 }
 
 func (r *ranges6) list() []span6 {
@@ -34,13 +34,15 @@ func (r *ranges6) list() []span6 {
 	return r.spans
 }
 
-// find returns the span that holds k. O(log n).
-func (r *ranges6) find(k key6) (span6, bool) {
-	if r == nil {
-		return span6{}, false
+// contains reports whether a span holds k. O(log n).
+func (r *ranges6) contains(k key6) bool { return r != nil && r.spans[r.find(k)].holds(k) }
+
+// at returns the span that holds k. O(log n).
+func (r *ranges6) at(k key6) (s span6, ok bool) {
+	if r != nil {
+		s = r.spans[r.find(k)]
 	}
-	s := r.spans[r.steps.find(r.spans, k)]
-	return s, !k.less(s.lo) && !s.hi.less(k)
+	return s, r != nil && s.holds(k)
 }
 
 // from returns the spans that end at k or above. O(log n).
@@ -48,55 +50,11 @@ func (r *ranges6) from(k key6) []span6 {
 	if r == nil {
 		return nil
 	}
-	i := r.steps.find(r.spans, k)
+	i := r.find(k)
 	if r.spans[i].hi.less(k) {
 		i++
 	}
 	return r.spans[i:]
-}
-
-// stride6 is how many spans lie between two steps: a few lines of the processor's cache.
-const stride6 = 32
-
-// steps6 holds the first address of each stride6-th of some spans. A look-up goes through the steps first, which stay in
-// the cache, and then through one stride.
-type steps6 []key6
-
-func newSteps6(spans []span6) steps6 {
-	if len(spans) <= 2*stride6 {
-		return nil
-	}
-	out := make(steps6, 0, (len(spans)+stride6-1)/stride6)
-	for i := 0; i < len(spans); i += stride6 {
-		out = append(out, spans[i].lo)
-	}
-	return out
-}
-
-// find returns the index of the last of the spans, which are not empty, that starts at k or below, and 0 if none does.
-// Both loops halve what is left without a branch that the processor would have to guess.
-func (st steps6) find(spans []span6, k key6) int {
-	at, n := 0, len(spans)
-	if len(st) > 0 {
-		n = len(st)
-		for n > 1 {
-			half := n / 2
-			if mid := at + half; !k.less(st[mid]) {
-				at = mid
-			}
-			n -= half
-		}
-		at *= stride6
-		n = min(stride6, len(spans)-at)
-	}
-	for n > 1 {
-		half := n / 2
-		if mid := at + half; !k.less(spans[mid].lo) {
-			at = mid
-		}
-		n -= half
-	}
-	return at
 }
 
 // appendSpan6 adds a span that starts no lower than the last one of spans in normal form, and keeps them so.

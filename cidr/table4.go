@@ -5,16 +5,15 @@ import "slices"
 // table4 is the part of a Map that is of one family: disjoint spans, ascending, values[i] the value of spans[i]. Spans
 // that touch have different values. nil has none. It never changes once it is made.
 type table4[V comparable] struct {
-	spans  []span4
+	sorted4
 	values []V
-	steps  steps4
 }
 
 func newTable4[V comparable](spans []span4, values []V) *table4[V] {
 	if len(spans) == 0 {
 		return nil
 	}
-	return &table4[V]{shrink4(spans), shrink(values), newSteps4(spans)}
+	return &table4[V]{sorted4{spans: shrink4(spans)}, shrink(values)}
 }
 
 // all returns the spans and their values.
@@ -25,17 +24,16 @@ func (t *table4[V]) all() ([]span4, []V) {
 	return t.spans, t.values
 }
 
-// find returns the span that holds k, and its value. O(log n).
-func (t *table4[V]) find(k key4) (s span4, v V, ok bool) {
+// at returns the span that holds k, and its value. O(log n).
+func (t *table4[V]) at(k key4) (s span4, v V, ok bool) {
 	if t == nil {
 		return s, v, false
 	}
-	i := t.steps.find(t.spans, k)
-	s = t.spans[i]
-	if k.less(s.lo) || s.hi.less(k) {
-		return span4{}, v, false
+	i := t.find(k)
+	if !t.spans[i].holds(k) {
+		return s, v, false
 	}
-	return s, t.values[i], true
+	return t.spans[i], t.values[i], true
 }
 
 func (t *table4[V]) where(cond func(V) bool) *ranges4 {

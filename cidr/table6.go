@@ -7,16 +7,15 @@ import "slices"
 // table6 is the part of a Map that is of one family: disjoint spans, ascending, values[i] the value of spans[i]. Spans
 // that touch have different values. nil has none. It never changes once it is made.
 type table6[V comparable] struct {
-	spans  []span6
+	sorted6
 	values []V
-	steps  steps6
 }
 
 func newTable6[V comparable](spans []span6, values []V) *table6[V] {
 	if len(spans) == 0 {
 		return nil
 	}
-	return &table6[V]{shrink6(spans), shrink(values), newSteps6(spans)}
+	return &table6[V]{sorted6{spans: shrink6(spans)}, shrink(values)}
 }
 
 // all returns the spans and their values.
@@ -27,17 +26,16 @@ func (t *table6[V]) all() ([]span6, []V) {
 	return t.spans, t.values
 }
 
-// find returns the span that holds k, and its value. O(log n).
-func (t *table6[V]) find(k key6) (s span6, v V, ok bool) {
+// at returns the span that holds k, and its value. O(log n).
+func (t *table6[V]) at(k key6) (s span6, v V, ok bool) {
 	if t == nil {
 		return s, v, false
 	}
-	i := t.steps.find(t.spans, k)
-	s = t.spans[i]
-	if k.less(s.lo) || s.hi.less(k) {
-		return span6{}, v, false
+	i := t.find(k)
+	if !t.spans[i].holds(k) {
+		return s, v, false
 	}
-	return s, t.values[i], true
+	return t.spans[i], t.values[i], true
 }
 
 func (t *table6[V]) where(cond func(V) bool) *ranges6 {
