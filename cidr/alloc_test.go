@@ -3,10 +3,13 @@ package cidr_test
 import (
 	"math/rand/v2"
 	"net/netip"
+	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/cidrc/cidrc/cidr"
 	"github.com/stretchr/testify/require"
+	"go4.org/netipx"
 )
 
 func TestNoAllocation(t *testing.T) {
@@ -38,19 +41,58 @@ func TestNoAllocation(t *testing.T) {
 	} {
 		require.Zero(t, testing.AllocsPerRun(50, f), name)
 	}
-	// An iterator may cost a few allocations to set up, whatever the number of prefixes.
-	require.Greater(t, s.NumPrefixes(), 1000)
-	require.LessOrEqual(t, testing.AllocsPerRun(20, func() {
-		for p := range s.Prefixes() {
-			sum += p.Bits()
+	require.Greater(t, s.NumPrefixes(), 500)
+	for name, f := range map[string]func(){
+		"Prefixes": func() {
+			for p := range s.Prefixes() {
+				sum += p.Bits()
+			}
+		},
+		"Ranges": func() {
+			for r := range s.Ranges() {
+				sum += r.First.BitLen()
+			}
+		},
+		"All": func() {
+			for _, v := range m.All() {
+				sum += int(v)
+			}
+		},
+	} {
+		require.Zero(t, testing.AllocsPerRun(20, f), name)
+	}
+}
+
+// Building allocates at most 32 bytes for an IPv4 prefix and 96 for an IPv6 one, in a few large pieces; remembering where
+// entries came from at most doubles that.
+func TestBuildAllocation(t *testing.T) {
+	const n = 200_000
+	for f, most := range map[cidr.Family]float64{cidr.V4: 32, cidr.V6: 96} {
+		shuffled := benchPrefixes(f, n)
+		sorted := slices.SortedFunc(slices.Values(shuffled), netipx.ComparePrefix)
+		for name, in := range map[string][]netip.Prefix{"shuffled": shuffled, "sorted": sorted} {
+			build := func(traced bool) (bytes float64, allocs uint64) {
+				var before, after runtime.MemStats
+				runtime.ReadMemStats(&before)
+				var b cidr.Builder
+				if traced {
+					b.Trace()
+				}
+				for _, p := range in {
+					b.AddPrefix(p)
+				}
+				if _, err := b.Build(); err != nil {
+					t.Fatal(err)
+				}
+				runtime.ReadMemStats(&after)
+				return float64(after.TotalAlloc-before.TotalAlloc) / n, after.Mallocs - before.Mallocs
+			}
+			plain, allocs := build(false)
+			require.LessOrEqual(t, plain, most, "%v %s", f, name)
+			require.Less(t, allocs, uint64(n/100), "%v %s", f, name)
+			traced, allocs := build(true)
+			require.LessOrEqual(t, traced, 2*most, "%v %s", f, name)
+			require.Less(t, allocs, uint64(n/50), "%v %s", f, name)
 		}
-	}), 4.0)
-	require.LessOrEqual(t, testing.AllocsPerRun(20, func() {
-		for r := range s.Ranges() {
-			sum += int(r.First.BitLen())
-		}
-		for _, v := range m.All() {
-			sum += int(v)
-		}
-	}), 4.0)
+	}
 }

@@ -67,6 +67,19 @@ func BenchmarkBuild(b *testing.B) {
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/benchSize, "ns/prefix")
 		})
+		b.Run("traced", func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				var build cidr.Builder
+				build.Trace()
+				for i, p := range shuffled {
+					build.From("bench", i)
+					build.AddPrefix(p)
+				}
+				build.Build()
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/benchSize, "ns/prefix")
+		})
 		b.Run("netipx", func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

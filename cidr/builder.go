@@ -10,6 +10,8 @@ import "net/netip"
 type Builder struct {
 	phase          // the one under way
 	phases []phase // those before it
+	slow   bool    // removing, or tracing: entries go through put4 and put6
+	trace  *Trace
 	err    error
 }
 
@@ -39,6 +41,7 @@ func (b *Builder) mode(remove bool) {
 	}
 	b.phases = append(b.phases, b.phase)
 	b.phase = phase{remove: remove}
+	b.slow = remove || b.trace != nil
 }
 
 // AddAddr adds one address, IPv4-mapped taken as IPv4. The zero Addr is an error (ErrInvalid), and so is a zone
@@ -52,7 +55,7 @@ func (b *Builder) RemoveAddr(a netip.Addr) { b.RemoveRange(Range{a, a}) }
 // (ErrHostBits; call Masked where they are meant to be ignored) and an IPv4-mapped prefix of 96 bits or fewer
 // (ErrMapped).
 func (b *Builder) AddPrefix(p netip.Prefix) {
-	if a, n := p.Addr(), p.Bits(); a.Is4() && n >= 0 && !b.remove {
+	if a, n := p.Addr(), p.Bits(); a.Is4() && n >= 0 && !b.slow {
 		if k := toKey4(a); k.blockBits() >= 32-n {
 			b.v4.add(span4{k, k.fill(32 - n)})
 			return
@@ -68,17 +71,13 @@ func (b *Builder) putPrefix(p netip.Prefix, remove bool) {
 	a, n := p.Addr(), p.Bits()
 	switch {
 	case a.Is4() && n >= 0:
-		k := toKey4(a)
-		if k.blockBits() >= 32-n {
-			b.mode(remove)
-			b.v4.add(span4{k, k.fill(32 - n)})
+		if k := toKey4(a); k.blockBits() >= 32-n {
+			b.put4(span4{k, k.fill(32 - n)}, remove)
 			return
 		}
 	case a.Is6() && n >= 0 && !a.Is4In6():
-		k := toKey6(a)
-		if k.blockBits() >= 128-n {
-			b.mode(remove)
-			b.v6.add(span6{k, k.fill(128 - n)})
+		if k := toKey6(a); k.blockBits() >= 128-n {
+			b.put6(span6{k, k.fill(128 - n)}, remove)
 			return
 		}
 	}
@@ -102,12 +101,27 @@ func (b *Builder) put(r Range, remove bool) {
 		b.fail(err)
 		return
 	}
-	b.mode(remove)
 	if f == V4 {
-		b.v4.add(s4)
+		b.put4(s4, remove)
 	} else {
-		b.v6.add(s6)
+		b.put6(s6, remove)
 	}
+}
+
+func (b *Builder) put4(s span4, remove bool) {
+	b.mode(remove)
+	if b.trace != nil {
+		b.trace.v4.add(s, b.trace.origin(remove))
+	}
+	b.v4.add(s)
+}
+
+func (b *Builder) put6(s span6, remove bool) {
+	b.mode(remove)
+	if b.trace != nil {
+		b.trace.v6.add(s, b.trace.origin(remove))
+	}
+	b.v6.add(s)
 }
 
 // AddSet adds all addresses of a set.
@@ -117,12 +131,11 @@ func (b *Builder) AddSet(s Set) { b.putSet(s, false) }
 func (b *Builder) RemoveSet(s Set) { b.putSet(s, true) }
 
 func (b *Builder) putSet(s Set, remove bool) {
-	b.mode(remove)
 	for _, sp := range s.v4.list() {
-		b.v4.add(sp)
+		b.put4(sp, remove)
 	}
 	for _, sp := range s.v6.list() {
-		b.v6.add(sp)
+		b.put6(sp, remove)
 	}
 }
 

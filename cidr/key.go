@@ -1,6 +1,6 @@
 package cidr
 
-//go:generate go run ../internal/mkv6 span4.go index4.go gather4.go table4.go
+//go:generate go run ../internal/mkv6 span4.go index4.go gather4.go table4.go trail4.go
 
 import (
 	"encoding/binary"

@@ -2,6 +2,7 @@ package cidr
 
 import (
 	"iter"
+	"math/big"
 	"net/netip"
 )
 
@@ -67,6 +68,14 @@ func (m Map[V]) All() iter.Seq2[Range, V] {
 	}
 }
 
+// NumAddrs returns how many addresses have a value, those of both families added up. O(n).
+func (m Map[V]) NumAddrs() *big.Int {
+	v4, _ := m.v4.all()
+	v6, _ := m.v6.all()
+	n := countAddrs4(v4)
+	return n.Add(n, countAddrs6(v6))
+}
+
 // NumRanges counts All. O(1).
 func (m Map[V]) NumRanges() int {
 	v4, _ := m.v4.all()
@@ -83,6 +92,13 @@ func (m Map[V]) Where(cond func(V) bool) Set { return Set{v4: m.v4.where(cond), 
 // Equal reports whether both maps give every address the same value or none. O(n).
 func (m Map[V]) Equal(o Map[V]) bool { return m.v4.equal(o.v4) && m.v6.equal(o.v6) }
 
+// Diff returns what changes from m to another map. Added holds the addresses that have another value there than in m, or
+// have none in m, with the new value; removed holds those that have another value in m, or have none there, with the old
+// one. An address whose value changes is in both. O(n+m).
+func (m Map[V]) Diff(to Map[V]) (added, removed Map[V]) {
+	return Map[V]{v4: to.v4.less(m.v4), v6: to.v6.less(m.v6)}, Map[V]{v4: m.v4.less(to.v4), v6: m.v6.less(to.v6)}
+}
+
 // Transform returns the map with each value replaced; an address whose value f turns down has no value in the result.
 // Ranges that touch and now have equal values become one. O(n).
 func Transform[V, W comparable](m Map[V], f func(V) (W, bool)) Map[W] {
@@ -93,9 +109,10 @@ func Transform[V, W comparable](m Map[V], f func(V) (W, bool)) Map[W] {
 // order; Build says which one wins. The first bad argument is remembered and reported by Build. A MapBuilder is not safe
 // for concurrent use.
 type MapBuilder[V comparable] struct {
-	v4  entries4[V]
-	v6  entries6[V]
-	err error
+	v4    entries4[V]
+	v6    entries6[V]
+	trace *Trace
+	err   error
 }
 
 // Grow makes room for n4 more IPv4 and n6 more IPv6 ranges. It panics when one of them is negative.
@@ -116,10 +133,24 @@ func (b *MapBuilder[V]) SetRange(r Range, v V) {
 	case err != nil:
 		b.fail(err)
 	case f == V4:
-		b.v4.add(s4, v)
+		b.set4(s4, v)
 	default:
-		b.v6.add(s6, v)
+		b.set6(s6, v)
 	}
+}
+
+func (b *MapBuilder[V]) set4(s span4, v V) {
+	if b.trace != nil {
+		b.trace.v4.add(s, b.trace.at)
+	}
+	b.v4.add(s, v)
+}
+
+func (b *MapBuilder[V]) set6(s span6, v V) {
+	if b.trace != nil {
+		b.trace.v6.add(s, b.trace.at)
+	}
+	b.v6.add(s, v)
 }
 
 // SetPrefix gives the addresses of a prefix a value, with Builder.AddPrefix's errors.
@@ -135,20 +166,23 @@ func (b *MapBuilder[V]) SetPrefix(p netip.Prefix, v V) {
 // SetAll gives all addresses of a set a value.
 func (b *MapBuilder[V]) SetAll(s Set, v V) {
 	for _, sp := range s.v4.list() {
-		b.v4.add(sp, v)
+		b.set4(sp, v)
 	}
 	for _, sp := range s.v6.list() {
-		b.v6.add(sp, v)
+		b.set6(sp, v)
 	}
 }
 
 // Build returns the map, or the first error of the calls before. The builder is empty and ready again afterwards. Any
 // Precedence but MostSpecific is LastWins. O(n log n), and O(n) when the ranges came sorted and disjoint.
 func (b *MapBuilder[V]) Build(how Precedence) (Map[V], error) {
-	v4, v6, err := b.v4, b.v6, b.err
+	v4, v6, trace, err := b.v4, b.v6, b.trace, b.err
 	*b = MapBuilder[V]{}
 	if err != nil {
 		return Map[V]{}, err
+	}
+	if trace != nil {
+		trace.how = how
 	}
 	return Map[V]{v4: v4.table(how), v6: v6.table(how)}, nil
 }

@@ -118,6 +118,9 @@ func (s Set) Difference(t Set) Set {
 	return Set{v4: v4, v6: v6}
 }
 
+// Diff returns what changes from s to another set: the addresses that are only there, and those that are only in s. O(n+m).
+func (s Set) Diff(to Set) (added, removed Set) { return to.Difference(s), s.Difference(to) }
+
 // Complement returns all addresses of the family that are not in s. The other family is left out of the result: the
 // complement of a list of IPv4 prefixes says nothing about IPv6. O(n).
 func (s Set) Complement(f Family) Set { return Everything(f).Difference(s) }

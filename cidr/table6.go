@@ -55,6 +55,37 @@ func (t *table6[V]) equal(o *table6[V]) bool {
 	return slices.Equal(spans, spans2) && slices.Equal(values, values2)
 }
 
+// less returns what t says of addresses of which o says something else or nothing.
+func (t *table6[V]) less(o *table6[V]) *table6[V] {
+	spans, values := t.all()
+	others, theirs := o.all()
+	var out run6[V]
+	j := 0
+	for i, s := range spans {
+		for j < len(others) && others[j].hi.less(s.lo) {
+			j++
+		}
+		done := false
+		// others[k] may reach over several spans, so j stays where it is until the next one.
+		for k := j; k < len(others) && !s.hi.less(others[k].lo); k++ {
+			if theirs[k] != values[i] {
+				continue
+			}
+			if s.lo.less(others[k].lo) {
+				out.push(span6{s.lo, others[k].lo.prev()}, values[i])
+			}
+			if done = !others[k].hi.less(s.hi); done {
+				break
+			}
+			s.lo = others[k].hi.next()
+		}
+		if !done {
+			out.push(s, values[i])
+		}
+	}
+	return newTable6(out.spans, out.values)
+}
+
 func transform6[V, W comparable](t *table6[V], f func(V) (W, bool)) *table6[W] {
 	spans, values := t.all()
 	out := run6[W]{}
