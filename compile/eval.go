@@ -61,17 +61,32 @@ func run(c *Chain, pkt *Packet, src, dst netip.Addr, f cidr.Family) Ruling {
 		if r.Match != nil && !r.Match.holds(pkt, f) {
 			continue
 		}
-		switch r.Do {
+		do, next := r.Do, r.Chain
+		if do == DoMap {
+			if r.Map.Family != f {
+				continue
+			}
+			out.Probes++
+			to, ok := r.Map.Entries.Get(remote)
+			if !ok {
+				continue
+			}
+			do, next = r.Map.Targets[to].Do, r.Map.Targets[to].Chain
+		}
+		switch do {
 		case DoJump:
 			stack = append(stack, frame{c, i})
-			c, i = r.Chain, 0
+			c, i = next, 0
 		case DoGoto:
-			c, i = r.Chain, 0
+			c, i = next, 0
 		default:
-			out.Verdict = Verdict(r.Do)
+			out.Verdict = Verdict(do)
 			out.Rule = fmt.Sprintf("chain %s rule %d", c.Name, i)
 			if r.Set != nil {
 				out.Rule += ", set " + r.Set.Name
+			}
+			if r.Map != nil {
+				out.Rule += ", map " + r.Map.Name
 			}
 			return out
 		}

@@ -15,7 +15,9 @@ type Program struct {
 	Layout Layout
 	// Sets are the named sets, each before its first use.
 	Sets []*Set
-	// Chains are the chains, each before those that go to it: a chain that rules refer to has been seen.
+	// Maps are the verdict maps. A map stands between the chains that it goes to and those that ask it.
+	Maps []*VerdictMap
+	// Chains are the chains, each before those that go to it: a chain that rules or maps refer to has been seen.
 	Chains []*Chain
 
 	decision *Decision
@@ -30,6 +32,26 @@ type Set struct {
 	Name   string
 	Family cidr.Family
 	Addrs  cidr.Set
+	// Lead, if not 0, says that only so many leading bits of the address are compared, a multiple of 8: Addrs are whole
+	// blocks of that size, each an element of its own. 0: the elements are the ranges of Addrs.
+	Lead int
+}
+
+// VerdictMap says for each address of a family what a rule does with the packet: several sets in one look-up.
+type VerdictMap struct {
+	Name   string
+	Family cidr.Family
+	// Entries gives each address that the map holds a place in Targets. Neighbours of one value are one element.
+	Entries cidr.Map[int]
+	Targets []MapTarget
+	// Lead is that of a Set.
+	Lead int
+}
+
+// MapTarget is what can become of a packet that is found in a VerdictMap.
+type MapTarget struct {
+	Do    Do     // not DoMap
+	Chain *Chain // of DoJump and DoGoto
 }
 
 // Chain is a list of rules. A packet goes through them in order until one decides; at the end of a chain it goes back to
@@ -59,9 +81,11 @@ const (
 	DoJump
 	// DoGoto goes to Chain; at its end, the packet goes back to where this chain was jumped from.
 	DoGoto
+	// DoMap does what Map says for the address at the chain's Side, and goes on to the next rule where it says nothing.
+	DoMap
 )
 
-var doNames = [...]string{"none", "pass", "accept", "drop", "reject", "jump", "goto"}
+var doNames = [...]string{"none", "pass", "accept", "drop", "reject", "jump", "goto", "map"}
 
 // String returns the name in lower case.
 func (d Do) String() string {
@@ -90,7 +114,8 @@ type ChainRule struct {
 	Match *Match
 
 	Do      Do
-	Chain   *Chain // of DoJump and DoGoto
+	Chain   *Chain      // of DoJump and DoGoto
+	Map     *VerdictMap // of DoMap; the packet is of the map's family
 	Counter bool
 	Comment string
 }
@@ -103,6 +128,8 @@ func (r *ChainRule) FamilyIn(c *Chain) cidr.Family {
 		return r.Family
 	case r.Set != nil:
 		return r.Set.Family
+	case r.Map != nil:
+		return r.Map.Family
 	case r.Prefix.IsValid():
 		return cidr.FamilyOf(r.Prefix.Addr())
 	case r.Match != nil && r.Match.Family != 0:

@@ -34,6 +34,9 @@ func jumpRule(owner, chain string) string {
 // the family that the line is for, and zero if it is the same for both; that is never so for a rule that rejects.
 func appendRule(b []byte, c *compile.Chain, r *compile.ChainRule, f cidr.Family) ([]byte, error) {
 	b = append(append(b, "-A "...), c.Name...)
+	if r.Map != nil {
+		return b, fmt.Errorf("%w: it asks map %s", backend.ErrOtherTarget, r.Map.Name)
+	}
 	if r.Set != nil {
 		return b, fmt.Errorf("%w: it asks set %s", backend.ErrOtherTarget, r.Set.Name)
 	}

@@ -26,7 +26,17 @@ func script(w io.Writer, p *compile.Program) error {
 	for _, s := range p.Sets {
 		writeSet(out, s)
 	}
+	written := map[*compile.VerdictMap]bool{}
 	for _, c := range p.Chains {
+		// nft takes a map only after the chains that it goes to, and a chain only after the maps that it asks.
+		for i := range c.Rules {
+			if m := c.Rules[i].Map; m != nil && !written[m] {
+				if err := writeMap(out, m); err != nil {
+					return err
+				}
+				written[m] = true
+			}
+		}
 		if err := writeChain(out, c); err != nil {
 			return err
 		}
@@ -49,27 +59,106 @@ func removeScript(owner string) string {
 }
 
 func writeSet(w *bufio.Writer, s *compile.Set) {
-	typ := "ipv4_addr"
-	if s.Family == cidr.V6 {
-		typ = "ipv6_addr"
+	fmt.Fprintf(w, "\tset %s {\n\t\t%s\n", s.Name, keyType(s.Family, s.Lead))
+	if s.Lead == 0 {
+		w.WriteString("\t\tflags interval\n")
 	}
-	fmt.Fprintf(w, "\tset %s {\n\t\ttype %s\n\t\tflags interval\n", s.Name, typ)
-	var buf []byte
-	first := true
-	// Ascending, as Ranges gives them: the kernel takes a set that grows at its end much faster than any other.
+	list := elementList{w: w}
 	for r := range s.Addrs.Ranges() {
-		if first {
-			buf = append(buf[:0], "\t\telements = { "...)
-		} else {
-			buf = append(buf[:0], ",\n\t\t\t"...)
-		}
-		first = false
-		w.Write(backend.AppendRange(buf, r))
+		list.add(r, s.Lead, "")
 	}
-	if !first { // nft takes no empty list of elements
-		w.WriteString(" }\n")
-	}
+	list.end()
 	w.WriteString("\t}\n")
+}
+
+func writeMap(w *bufio.Writer, m *compile.VerdictMap) error {
+	fmt.Fprintf(w, "\tmap %s {\n\t\t%s : verdict\n", m.Name, keyType(m.Family, m.Lead))
+	if m.Lead == 0 {
+		w.WriteString("\t\tflags interval\n")
+	}
+	targets := make([]string, len(m.Targets))
+	for i, t := range m.Targets {
+		b, err := appendDo([]byte(" : "), t.Do, t.Chain)
+		if err != nil {
+			return fmt.Errorf("map %s: %w", m.Name, err)
+		}
+		targets[i] = string(b)
+	}
+	list := elementList{w: w}
+	for r, to := range m.Entries.All() {
+		list.add(r, m.Lead, targets[to])
+	}
+	list.end()
+	_, err := w.WriteString("\t}\n")
+	return err
+}
+
+// keyType is the type of the elements of a set: addresses, or their leading bits as they stand in the packet. The side
+// does not matter for the type.
+func keyType(f cidr.Family, lead int) string {
+	switch {
+	case lead > 0:
+		return "typeof " + rawKey(f, compile.Source, lead)
+	case f == cidr.V6:
+		return "type ipv6_addr"
+	}
+	return "type ipv4_addr"
+}
+
+// rawKey is the leading bits of an address in the network header (RFC 791, section 3.1; RFC 8200, section 3).
+func rawKey(f cidr.Family, side compile.Side, lead int) string {
+	at := 96
+	switch {
+	case f == cidr.V4 && side == compile.Destination:
+		at = 128
+	case f == cidr.V6 && side == compile.Destination:
+		at = 192
+	case f == cidr.V6:
+		at = 64
+	}
+	return fmt.Sprintf("@nh,%d,%d", at, lead)
+}
+
+// elementList writes elements, ascending, as it is given them: the kernel takes a set that grows at its end much faster
+// than any other.
+type elementList struct {
+	w    *bufio.Writer
+	some bool
+	buf  []byte
+}
+
+func (l *elementList) add(r cidr.Range, lead int, target string) {
+	if lead == 0 {
+		l.buf = append(backend.AppendRange(l.next(), r), target...)
+		l.w.Write(l.buf)
+		return
+	}
+	last, _ := r.Last.Prefix(lead)
+	for at := r.First; ; {
+		key := at.AsSlice()[:lead/8]
+		l.buf = append(fmt.Appendf(l.next(), "0x%x", key), target...)
+		l.w.Write(l.buf)
+		if at == last.Addr() {
+			return
+		}
+		block, _ := at.Prefix(lead)
+		at = cidr.RangeOf(block).Last.Next()
+	}
+}
+
+func (l *elementList) next() []byte {
+	if l.some {
+		return append(l.buf[:0], ",\n\t\t\t"...)
+	}
+	l.some = true
+	return append(l.buf[:0], "\t\telements = { "...)
+}
+
+// end closes the list. nft takes no empty one.
+func (l *elementList) end() {
+	if l.some {
+		l.w.WriteString(" }\n")
+	}
 }
 
 func writeChain(w *bufio.Writer, c *compile.Chain) error {
@@ -112,16 +201,6 @@ func priority(h *compile.Hook) string {
 }
 
 func appendRule(b []byte, c *compile.Chain, r *compile.ChainRule) ([]byte, error) {
-	side := "saddr"
-	if c.Side == compile.Destination {
-		side = "daddr"
-	}
-	ip := func(f cidr.Family) string {
-		if f == cidr.V6 {
-			return "ip6"
-		}
-		return "ip"
-	}
 	if r.Family != 0 {
 		b = append(appendFamily(b, r.Family), ' ')
 	}
@@ -130,7 +209,7 @@ func appendRule(b []byte, c *compile.Chain, r *compile.ChainRule) ([]byte, error
 		if p.Bits() == 0 {
 			b = append(appendFamily(b, f), ' ')
 		} else {
-			b = fmt.Appendf(b, "%s %s ", ip(f), side)
+			b = appendKey(b, c, f, 0)
 			b = append(backend.AppendPrefix(b, p), ' ')
 		}
 	}
@@ -139,7 +218,8 @@ func appendRule(b []byte, c *compile.Chain, r *compile.ChainRule) ([]byte, error
 		if r.Not {
 			not = "!= "
 		}
-		b = fmt.Appendf(b, "%s %s %s@%s ", ip(r.Set.Family), side, not, r.Set.Name)
+		b = appendKey(b, c, r.Set.Family, r.Set.Lead)
+		b = fmt.Appendf(b, "%s@%s ", not, r.Set.Name)
 	}
 	if r.Match != nil {
 		b = appendMatch(b, r.Match)
@@ -147,20 +227,49 @@ func appendRule(b []byte, c *compile.Chain, r *compile.ChainRule) ([]byte, error
 	if r.Counter {
 		b = append(b, "counter "...)
 	}
-	switch r.Do {
-	case compile.DoPass, compile.DoAccept:
-		b = append(b, "accept"...)
-	case compile.DoDrop, compile.DoReject:
-		b = append(b, r.Do.String()...)
-	case compile.DoJump, compile.DoGoto:
-		b = append(append(append(b, r.Do.String()...), ' '), r.Chain.Name...)
-	default:
-		return b, fmt.Errorf("%w: %v", backend.ErrOtherTarget, r.Do)
+	if r.Do == compile.DoMap {
+		b = fmt.Appendf(appendKey(b, c, r.Map.Family, r.Map.Lead), "vmap @%s", r.Map.Name)
+	} else {
+		var err error
+		if b, err = appendDo(b, r.Do, r.Chain); err != nil {
+			return b, err
+		}
 	}
 	if r.Comment != "" {
 		b = fmt.Appendf(b, " comment \"%s\"", r.Comment)
 	}
 	return b, nil
+}
+
+// appendKey writes what is compared with a prefix or asked in a set: the address at the chain's side, or its leading bits.
+func appendKey(b []byte, c *compile.Chain, f cidr.Family, lead int) []byte {
+	if lead > 0 {
+		if c.Family == 0 {
+			b = append(appendFamily(b, f), ' ')
+		}
+		return append(append(b, rawKey(f, c.Side, lead)...), ' ')
+	}
+	if f == cidr.V6 {
+		b = append(b, "ip6 "...)
+	} else {
+		b = append(b, "ip "...)
+	}
+	if c.Side == compile.Destination {
+		return append(b, "daddr "...)
+	}
+	return append(b, "saddr "...)
+}
+
+func appendDo(b []byte, do compile.Do, to *compile.Chain) ([]byte, error) {
+	switch do {
+	case compile.DoPass, compile.DoAccept:
+		return append(b, "accept"...), nil
+	case compile.DoDrop, compile.DoReject:
+		return append(b, do.String()...), nil
+	case compile.DoJump, compile.DoGoto:
+		return append(append(append(b, do.String()...), ' '), to.Name...), nil
+	}
+	return b, fmt.Errorf("%w: %v", backend.ErrOtherTarget, do)
 }
 
 func appendFamily(b []byte, f cidr.Family) []byte {
