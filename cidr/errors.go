@@ -39,6 +39,16 @@ var (
 	ErrEmpty = errors.New("no entries: an empty list is refused, since it would open or close the firewall")
 	// ErrLineTooLong: a line of a list is longer than MaxLine.
 	ErrLineTooLong = errors.New("the line is too long for an address list")
+	// ErrHTML: the list is a web page, most often the error page of a failed download.
+	ErrHTML = errors.New("a web page instead of a list: look at what the download gave")
+	// ErrCut: the list ends early: within a line, within compressed data, or with fewer rows than it says. See AllowCut.
+	ErrCut = errors.New("the list ends early: was the download cut short?")
+	// ErrShrunk: too much of the last list is gone. See MaxShrink.
+	ErrShrunk = errors.New("the list has shrunk too much: look at it, and read it without MaxShrink if it is right")
+	// ErrStale: the list is older than the caller allows, or its age is not known. See MaxAge.
+	ErrStale = errors.New("the list is stale: find out why it is no longer updated")
+	// ErrOption: an option for reading a list is wrong, or one that the list needs is missing.
+	ErrOption = errors.New("an option is wrong or missing")
 )
 
 // A LineError is one bad line of a text source.
@@ -56,7 +66,7 @@ func (e *LineError) Error() string {
 
 func (e *LineError) Unwrap() error { return e.Err }
 
-// A ListError is what a strict read of a list found wrong. It unwraps to each of its LineErrors.
+// A ListError is what was wrong with the lines of a list. It unwraps to each of its LineErrors.
 type ListError struct {
 	Source string
 	Lines  []*LineError // the first MaxReported, in order of lines
@@ -68,6 +78,9 @@ const MaxReported = 20
 
 func (e *ListError) Error() string {
 	var b strings.Builder
+	if e.Total == 0 {
+		return e.Source + ": no bad lines"
+	}
 	if e.Total > 1 {
 		fmt.Fprintf(&b, "%s: %d bad lines, nothing was taken from it", e.Source, e.Total)
 	}

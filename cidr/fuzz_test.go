@@ -132,6 +132,60 @@ func requireSentinel(t *testing.T, err error) {
 func sentinels() []error {
 	return []error{
 		cidr.ErrSyntax, cidr.ErrName, cidr.ErrOctet, cidr.ErrLeadingZero, cidr.ErrLength, cidr.ErrMask, cidr.ErrHostBits,
-		cidr.ErrReversed, cidr.ErrMixed, cidr.ErrMapped, cidr.ErrZone, cidr.ErrInvalid, cidr.ErrEmpty, cidr.ErrLineTooLong,
+		cidr.ErrReversed, cidr.ErrMixed, cidr.ErrMapped, cidr.ErrZone, cidr.ErrInvalid, cidr.ErrEmpty, cidr.ErrLineTooLong, cidr.ErrHTML, cidr.ErrCut, cidr.ErrOption,
 	}
+}
+
+// FuzzFormats reads anything in every format, strict and lenient, whole and byte by byte.
+func FuzzFormats(f *testing.F) {
+	for _, in := range []string{
+		"001.002.003.004 - 001.002.003.255 , 000 , x\n", "a:b:1.2.3.4-1.2.3.9\n",
+		"create a hash:net family inet\nadd a 10.0.0.0/8\nadd a 10.1.0.0/16 nomatch\nadd a 10.1.1.0/24 timeout 3 comment \"x y\"\n",
+		"2|x|1|1|19830613|20251231|+0000\nx|*|ipv4|*|1|summary\nx|AU|ipv4|192.0.2.0|768|20100101|allocated\nx|AU|ipv6|2001:db8::|33|20100101|assigned\n",
+		"1.2.3.4,1.2.3.9,\"a\"\"b\"\n", "# Date: 2026-01-01\n[2001:db8::]/32\t7\n192.0.2.0/255.255.255.0 // x\n010.1.1.1 x",
+	} {
+		for kind := range uint8(6) {
+			f.Add(in, kind, uint8(0xff))
+		}
+	}
+	f.Fuzz(func(t *testing.T, in string, kind, flags uint8) {
+		opts := []cidr.ListOption{cidr.Format(cidr.ListFormat(kind % 6)), cidr.AllowEmpty()}
+		if cidr.ListFormat(kind%6) == cidr.FormatCSV {
+			opts = append(opts, cidr.Columns([]string{"1", "a", "2"}[flags%3]))
+		}
+		for i, o := range []cidr.ListOption{
+			cidr.HostBits(cidr.MaskHostBits), cidr.LeadingZeros(cidr.DecimalLeadingZeros), cidr.Netmasks(cidr.TakeNetmasks),
+			cidr.MoreText(cidr.IgnoreMoreText), cidr.AllowCut(), cidr.MappedAddrs(cidr.RefuseMapped),
+		} {
+			if flags>>i&1 == 1 {
+				opts = append(opts, o)
+			}
+		}
+		var strict, lenient cidr.ListReport
+		s, err := cidr.ReadList(strings.NewReader(in), "fuzz", append(opts, cidr.Report(&strict))...)
+		slow, slowErr := cidr.ReadList(iotest.OneByteReader(strings.NewReader(in)), "fuzz", opts...)
+		if (err == nil) != (slowErr == nil) || !s.Equal(slow) {
+			t.Fatalf("%v, %v; byte by byte %v, %v", s, err, slow, slowErr)
+		}
+		skipped, lenientErr := cidr.ReadList(strings.NewReader(in), "fuzz", append(opts, cidr.Lenient(&lenient))...)
+		if err == nil && (lenientErr != nil || lenient.Bad.Total > 0 || !skipped.Equal(s)) {
+			t.Fatalf("strict %v; lenient %v, %v, %d bad", s, skipped, lenientErr, lenient.Bad.Total)
+		}
+		if err != nil {
+			if !strings.Contains(err.Error(), "gzip") {
+				requireSentinel(t, err)
+			}
+			if !s.IsEmpty() {
+				t.Fatalf("a set beside an error: %v", s)
+			}
+		}
+		// A trace changes nothing.
+		var b cidr.Builder
+		b.Trace()
+		tracedErr := b.AddList(strings.NewReader(in), "fuzz", opts...)
+		traced, _ := b.Build()
+		if (tracedErr == nil) != (err == nil) || !traced.Equal(s) {
+			t.Fatalf("%v, %v; traced %v, %v", s, err, traced, tracedErr)
+		}
+	})
 }

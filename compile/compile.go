@@ -79,7 +79,7 @@ func (d *Decision) Compile(ctx context.Context, t Target, o Options) (*Program, 
 		}
 		c := Candidate{Layout: l}
 		var prog *Program
-		prog, c.Refused = lower(plan, l, o.Force)
+		prog, c.Refused = lower(ctx, plan, l, o.Force)
 		if c.Refused == nil {
 			c.measure(prog, plan, 1-o.Traffic.Established)
 			if best == nil || c.Nanoseconds < best.choice.chosen.Nanoseconds {

@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"context"
 	"strings"
 
 	"github.com/cidrc/cidrc/cidr"
@@ -19,12 +20,14 @@ const (
 	// ChainSplit: a chain for each first octet (IPv4) or first 16 bits (IPv6), jumped to from a list of them: the
 	// published practice for iptables.
 	ChainSplit
+	// ChainTree: chains that part the traffic in halves, over the fewest prefixes that say what each address gets.
+	ChainTree
 )
 
-var layoutNames = [...]string{"auto", "linear", "interval", "chain-split"}
+var layoutNames = [...]string{"auto", "linear", "interval", "chain-split", "chain-tree"}
 
 // Layouts lists all layouts, Auto not among them.
-func Layouts() []Layout { return []Layout{Linear, IntervalSet, ChainSplit} }
+func Layouts() []Layout { return []Layout{Linear, IntervalSet, ChainSplit, ChainTree} }
 
 // String returns the name of the layout in lower case.
 func (l Layout) String() string {
@@ -53,7 +56,7 @@ type lowering interface {
 }
 
 // lower turns a plan into a program in one layout.
-func lower(p *plan, l Layout, force bool) (*Program, error) {
+func lower(ctx context.Context, p *plan, l Layout, force bool) (*Program, error) {
 	b := &programBuilder{Program: &Program{Owner: p.d.Owner(), Target: p.t, Layout: l, decision: p.d}}
 	var low lowering
 	switch l {
@@ -70,6 +73,8 @@ func lower(p *plan, l Layout, force bool) (*Program, error) {
 		low = &intervalSet{}
 	case ChainSplit:
 		low = &chainSplit{}
+	case ChainTree:
+		low = &chainTree{ctx: ctx}
 	default:
 		return nil, &UnsupportedError{Where: "target " + p.t.String(), Feature: l.String()}
 	}

@@ -130,7 +130,7 @@ func TestLinearIsRefusedWhenLong(t *testing.T) {
 
 	prog, err = Compile(context.Background(), p, iptablesLike(), Options{})
 	require.NoError(t, err)
-	require.Equal(t, ChainSplit, prog.Layout)
+	require.Equal(t, ChainTree, prog.Layout)
 }
 
 // Polarity changes what is written down, never a verdict.

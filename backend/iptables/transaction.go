@@ -14,7 +14,7 @@ import (
 // are.
 type wanted struct {
 	chains []string
-	rules  []byte // lines, "-A chain ..."
+	rules  []byte // lines, "-A chain ...", those of a chain after the line that declares it
 	jumps  func(now *state) map[string][]jump
 }
 
@@ -28,11 +28,12 @@ func nothing() *wanted {
 func wantedBy(p *compile.Program, f cidr.Family) (*wanted, error) {
 	w := &wanted{}
 	goal := map[string]string{}
-	for _, c := range p.Chains {
+	for _, c := range ordered(p) { // see payload
 		if c.Family != 0 && c.Family != f {
 			continue
 		}
 		w.chains = append(w.chains, c.Name)
+		w.rules = fmt.Appendf(w.rules, ":%s - [0:0]\n", c.Name)
 		if c.Hook != nil {
 			goal[builtin(c.Hook.Point)] = c.Name
 		}
@@ -64,7 +65,11 @@ func wantedBy(p *compile.Program, f cidr.Family) (*wanted, error) {
 
 // wantedAgain returns what puts a state back, with its counters and each jump at its old place.
 func wantedAgain(s *state) *wanted {
-	return &wanted{chains: s.chains, rules: s.rules, jumps: func(*state) map[string][]jump { return s.jumps }}
+	var rules []byte
+	for _, c := range s.chains {
+		rules = fmt.Appendf(rules, ":%s - [0:0]\n", c)
+	}
+	return &wanted{chains: s.chains, rules: append(rules, s.rules...), jumps: func(*state) map[string][]jump { return s.jumps }}
 }
 
 // transaction returns the payload, for one family, that makes the owner's part of the table what is wanted, and nil if
@@ -89,9 +94,6 @@ func (now *state) transaction(owner string, w *wanted) ([]byte, error) {
 	var out bytes.Buffer
 	out.Grow(len(w.rules) + 1<<12)
 	out.WriteString("*filter\n")
-	for _, c := range w.chains {
-		fmt.Fprintf(&out, ":%s - [0:0]\n", c)
-	}
 	var gone []string
 	for _, c := range now.chains {
 		if !keep[c] {
@@ -112,7 +114,8 @@ func (now *state) transaction(owner string, w *wanted) ([]byte, error) {
 			fmt.Fprintf(&out, "%s-I %s %d %s\n", j.counters, name, j.at, jumpRule(owner, j.chain))
 		}
 	}
-	for _, c := range slices.Sorted(slices.Values(gone)) {
+	slices.Sort(gone)
+	for _, c := range slices.Backward(gone) {
 		fmt.Fprintf(&out, "-X %s\n", c)
 	}
 	out.WriteString("COMMIT\n")
