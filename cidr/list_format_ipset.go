@@ -30,7 +30,7 @@ func (f *ipsetFormat) line(l *listReader, text []byte) (shown []byte, err error)
 		l.headerDate(text)
 		return nil, nil
 	}
-	words := bytes.Fields(text)
+	words := bytes.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '\t' })
 	switch command := string(words[0]); {
 	case command == "create" && len(words) >= 3:
 		return f.create(l, words)
