@@ -47,17 +47,17 @@ func ExampleBackend_Render() {
 	// *filter
 	// # cidrc: policy of owner "geo" for iptables, layout linear; load with iptables-restore --noflush and ip6tables-restore --noflush
 	// # load it once: a second time adds a second jump to each built-in chain
-	// :cidrc-geo-in-v4 - [0:0]
 	// :cidrc-geo-in-v6 - [0:0]
-	// :cidrc-geo-in - [0:0]
-	// -4 -A cidrc-geo-in-v4 -s 192.0.2.0/24 -j DROP
 	// -6 -A cidrc-geo-in-v6 -s 2001:db8::/32 -j DROP
+	// -4 -X cidrc-geo-in-v6
+	// :cidrc-geo-in-v4 - [0:0]
+	// -4 -A cidrc-geo-in-v4 -s 192.0.2.0/24 -j DROP
+	// -6 -X cidrc-geo-in-v4
+	// :cidrc-geo-in - [0:0]
 	// -A cidrc-geo-in -i lo -m comment --comment "guard: loopback" -j RETURN
 	// -A cidrc-geo-in -m conntrack --ctstate RELATED,ESTABLISHED -m comment --comment "guard: established" -j RETURN
 	// -4 -A cidrc-geo-in -g cidrc-geo-in-v4
 	// -6 -A cidrc-geo-in -g cidrc-geo-in-v6
 	// -I INPUT 1 -m comment --comment "cidrc: policy of owner geo" -j cidrc-geo-in
-	// -6 -X cidrc-geo-in-v4
-	// -4 -X cidrc-geo-in-v6
 	// COMMIT
 }

@@ -242,7 +242,7 @@ func TestKernelApply(t *testing.T) {
 		rejecting.Hooks = hooks(compile.Forward)
 		rejecting.Default = compile.Action{Verdict: compile.Reject}
 		for _, p := range []compile.Policy{small, everywhere, rejecting, small} {
-			for _, l := range []compile.Layout{compile.Linear, compile.ChainSplit} {
+			for _, l := range []compile.Layout{compile.Linear, compile.ChainSplit, compile.ChainTree} {
 				prog := compiled(t, p, v, l)
 				require.NoError(t, b.Apply(t.Context(), prog))
 				require.Equal(t, before, withoutOwner(counted(t, h, v), "geo"))
@@ -253,7 +253,7 @@ func TestKernelApply(t *testing.T) {
 					want, err := wantedBy(prog, f)
 					require.NoError(t, err)
 					require.Len(t, savedLines(once[i], "geo"),
-						strings.Count(string(want.rules), "\n")+len(want.chains)+len(prog.Decision().Hooks()))
+						strings.Count(string(want.rules), "\n")+len(prog.Decision().Hooks()))
 				}
 			}
 		}
@@ -341,7 +341,7 @@ func TestKernelVerdicts(t *testing.T) {
 			for _, forRest := range []compile.Verdict{compile.Pass, compile.Drop, compile.Reject, compile.Accept} {
 				p.Owner = "geo"
 				p.Default = compile.Action{Verdict: forRest}
-				for _, l := range []compile.Layout{compile.Linear, compile.ChainSplit} {
+				for _, l := range []compile.Layout{compile.Linear, compile.ChainSplit, compile.ChainTree} {
 					prog := compiled(t, p, v, l)
 					require.NoError(t, b.Apply(t.Context(), prog))
 					n.Check(t, testnet.Input, testnet.TCP(443), sources, func(a netip.Addr) bool {
