@@ -107,7 +107,12 @@ func (l *listReader) headerDate(comment []byte) {
 
 // dateIn finds the date in a line such as "# Last update: Sat, 22 Aug 2026 03:00:29 +0200".
 func dateIn(line []byte) (time.Time, bool) {
-	lower := bytes.ToLower(line)
+	lower := bytes.Clone(line)
+	for i, c := range lower {
+		if c >= 'A' && c <= 'Z' {
+			lower[i] = c | 0x20 // as bytes.ToLower does, but the length stays, whatever the bytes are
+		}
+	}
 	if bytes.Contains(lower, []byte("expire")) || bytes.Contains(lower, []byte("next update")) {
 		return time.Time{}, false
 	}
