@@ -3,6 +3,7 @@ package compile
 import (
 	"context"
 	"errors"
+	"iter"
 	"math"
 	"slices"
 
@@ -20,20 +21,18 @@ type Options struct {
 	Traffic Traffic
 }
 
-// Traffic says which packets to expect, for choosing among layouts. The zero Traffic is packets of new flows whose source
-// is in a random range of the policy, which is nearer to real traffic than a random address: most ranges of country data
-// lie where countries mix.
+// Traffic says which packets to expect, for choosing among layouts and for putting first what is asked most. The zero
+// Traffic is packets of new flows whose source is in a random range of the policy, which is nearer to real traffic than a
+// random address: most ranges of country data lie where countries mix.
 type Traffic struct {
-	// Sources are weighted sources; none means the default. No layout's cost can be told for others yet.
-	Sources []Weight
+	// Sources gives the ranges that new flows come from, or go to where a hook compares destinations, each with its weight
+	// relative to the others of its family. Within a range all addresses are as likely. Ranges must not overlap, and
+	// weights must be above zero. nil, or no range of a family: every range of the policy.
+	//
+	// The rows of a country database are such ranges: (cidr.Map).All gives them, with values to turn into weights.
+	Sources iter.Seq2[cidr.Range, float64]
 	// Established is the share of packets, from 0 to 1, that belong to established flows and never meet the look-up.
 	Established float64
-}
-
-// Weight is a set of sources and how much of the traffic comes from it, relative to the others.
-type Weight struct {
-	Addrs  cidr.Set
-	Weight float64
 }
 
 // Compile decides the policy and turns it into a program for the target. The program's layout is the one asked for, or
@@ -58,15 +57,17 @@ func (d *Decision) Compile(ctx context.Context, t Target, o Options) (*Program, 
 	if o.Layout != Auto && !slices.Contains(Layouts(), o.Layout) {
 		return nil, &UnsupportedError{Where: "options", Feature: o.Layout.String()}
 	}
-	if len(o.Traffic.Sources) > 0 {
-		return nil, &UnsupportedError{Where: "traffic", Feature: "weighted sources"}
-	}
 	if e := o.Traffic.Established; e < 0 || e > 1 || math.IsNaN(e) {
 		return nil, &PolicyError{Where: "traffic", Err: ErrInvalid}
 	}
 	plan, err := newPlan(d, t)
 	if err != nil {
 		return nil, err
+	}
+	for i := range plan.split {
+		if plan.split[i].shares, err = o.Traffic.shares(&plan.split[i]); err != nil {
+			return nil, err
+		}
 	}
 	var all []Candidate
 	var best *Program
@@ -141,47 +142,46 @@ func (p *Program) Candidates() []Candidate { return slices.Clone(p.choice.all) }
 // samples is how many packets of each family the cost of a layout is estimated from.
 const samples = 300
 
-// measure runs sample packets through the program. They come from the first addresses of ranges of the decision, evenly
-// spread over them, so that the estimate is the same each time.
+// measure runs sample packets of the expected traffic through the program, the same ones each time.
 func (c *Candidate) measure(p *Program, plan *plan, share float64) {
-	c.Sets, c.Chains = len(p.Sets), len(p.Chains)
+	c.Sets, c.Chains = len(p.Sets)+len(p.Maps), len(p.Chains)
+	var largest [2]int
+	count := func(f cidr.Family, n int) {
+		c.Ranges += n
+		at := &largest[0]
+		if f == cidr.V6 {
+			at = &largest[1]
+		}
+		*at = max(*at, n)
+	}
 	for _, s := range p.Sets {
-		c.Ranges += s.Addrs.NumRanges()
+		count(s.Family, s.Addrs.NumRanges())
+	}
+	for _, m := range p.Maps {
+		count(m.Family, m.Entries.NumRanges())
 	}
 	for _, chain := range p.Chains {
 		c.Rules += len(chain.Rules)
 	}
 	costs := p.Target.Costs
 	for i := range plan.split {
-		f := &plan.split[i]
-		largest := 1
-		for _, s := range p.Sets {
-			if s.Family == f.family {
-				largest = max(largest, s.Addrs.NumRanges())
-			}
-		}
-		probe := costs.Probe + costs.Step*math.Log2(float64(largest))
-		n := f.classes.NumRanges()
-		step := max(1, n/samples)
-		at, count := 0, 0
+		probe := costs.Probe + costs.Step*math.Log2(float64(max(largest[i], 1)))
+		n := 0
 		var sum Cost
-		for r := range f.classes.All() {
-			if at++; at%step != 0 {
-				continue
-			}
-			ruling, err := p.Eval(Packet{Source: r.First, Destination: r.First, Protocol: TCP, DestinationPort: 443})
+		for a := range plan.split[i].shares.sample(samples) {
+			ruling, err := p.Eval(Packet{Source: a, Destination: a, Protocol: TCP, DestinationPort: 443})
 			if err != nil {
 				continue
 			}
-			count++
+			n++
 			sum.Rules += float64(ruling.Rules)
 			sum.Probes += float64(ruling.Probes)
 		}
-		if count == 0 {
+		if n == 0 {
 			continue
 		}
 		per := &c.PerPacket[i]
-		per.Rules, per.Probes = sum.Rules/float64(count), sum.Probes/float64(count)
+		per.Rules, per.Probes = sum.Rules/float64(n), sum.Probes/float64(n)
 		per.Nanoseconds = share * (per.Rules*costs.Rule + per.Probes*probe)
 		c.Nanoseconds += per.Nanoseconds / 2
 	}

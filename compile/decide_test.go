@@ -2,6 +2,7 @@ package compile
 
 import (
 	"context"
+	"math"
 	"net/netip"
 	"strings"
 	"testing"
@@ -183,7 +184,11 @@ func TestPolicyThatDoesNotCompile(t *testing.T) {
 		})
 	}
 	for _, o := range []Options{
-		{Traffic: Traffic{Sources: []Weight{{}}}},
+		{Traffic: Traffic{Sources: sources(1, "192.0.2.1", "192.0.2.0-192.0.2.9")}},
+		{Traffic: Traffic{Sources: sources(0, "192.0.2.1")}},
+		{Traffic: Traffic{Sources: sources(math.NaN(), "192.0.2.1")}},
+		{Traffic: Traffic{Sources: sources(math.Inf(1), "2001:db8::1")}},
+		{Traffic: Traffic{Sources: func(yield func(cidr.Range, float64) bool) { yield(cidr.Range{}, 1) }}},
 		{Traffic: Traffic{Established: 2}},
 		{Layout: 99},
 	} {

@@ -22,11 +22,7 @@ import (
 //
 // The published chain split has the same means and takes 16 or 256 blocks of equal size, hot or cold, in the order of
 // their addresses.
-type chainTree struct {
-	ctx context.Context
-	// made holds the chains below a hook by family, with what they were made for.
-	traffic *trafficShares
-}
+type chainTree struct{ ctx context.Context }
 
 func (*chainTree) chain(hook string, f cidr.Family) string { return familyChain(hook, f) }
 
@@ -43,7 +39,7 @@ func (l *chainTree) lookUp(b *programBuilder, hook string, c *Chain, f *familyPl
 	if err != nil {
 		return err
 	}
-	t := newTrie(table, l.traffic.of(f))
+	t := newTrie(table, f.shares)
 	depth := 1 << 30
 	if limit := b.Target.Limits.JumpDepth; limit > 0 {
 		depth = limit - 1 // the base chain goes to c
@@ -112,7 +108,7 @@ func (k blockKey) cut(bits int) blockKey {
 	return blockKey{k.hi, k.lo &^ (1<<(128-bits) - 1), bits}
 }
 
-func newTrie(t *lpm.Table, shares *familyShares) *trie {
+func newTrie(t *lpm.Table, traffic *shares) *trie {
 	out := &trie{nodes: make([]trieNode, 1, 2*t.Len()+1)}
 	out.nodes[0] = trieNode{parent: -1, class: noEntry, cover: int16(t.Root())}
 	// Entries come by address, shorter ones first, so that each hangs on the way down to the one before it.
@@ -127,7 +123,7 @@ func newTrie(t *lpm.Table, shares *familyShares) *trie {
 	}
 	for i := range out.nodes {
 		n := &out.nodes[i]
-		n.weight = shares.of(n.key)
+		n.weight = traffic.of(n.key)
 		if n.class != noEntry {
 			n.cover = n.class
 			n.count = 1

@@ -24,6 +24,7 @@ type familyPlan struct {
 	family  cidr.Family
 	actions []Action
 	classes cidr.Map[int]
+	shares  *shares // of the traffic
 	// preferred is the class of the policy's default, or of Pass if the default is Any; -1 if there is none.
 	preferred int
 }
