@@ -68,7 +68,7 @@ func lower(ctx context.Context, p *plan, l Layout, force bool) (*Program, error)
 		low = &linear{limit: limit}
 	case IntervalSet:
 		if !p.t.Features.IntervalSets {
-			return nil, &UnsupportedError{Where: "target " + p.t.String(), Feature: "layout interval", Instead: "it has no sets; use chain-split"}
+			return nil, &UnsupportedError{Where: "target " + p.t.String(), Feature: "layout interval", Instead: "it has no sets; use chain-tree"}
 		}
 		low = &intervalSet{}
 	case ChainSplit:

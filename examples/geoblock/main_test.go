@@ -137,7 +137,7 @@ func TestBadInput(t *testing.T) {
 		{"hook twice", []string{"-allow", "IT", "-hook", "input,input", "-db", good}, "twice"},
 		{"bad backend", []string{"-allow", "IT", "-backend", "pf"}, "none of nftables"},
 		{"bad layout", []string{"-allow", "IT", "-layout", "magic"}, "magic"},
-		{"layout that the backend lacks", []string{"-allow", "IT", "-layout", "interval", "-backend", "iptables", "-db", good}, "chain-split"},
+		{"layout that the backend lacks", []string{"-allow", "IT", "-layout", "interval", "-backend", "iptables", "-db", good}, "chain-tree"},
 		{"layout that is too long", []string{"-allow", "IT", "-layout", "linear"}, "2000"},
 		{"bad address", []string{"-allow", "IT", "-eval", "192.0.2.010"}, "leading zero"},
 		{"name as address", []string{"-allow", "IT", "-eval", "localhost"}, "never resolved"},

@@ -92,7 +92,7 @@ func parseOptions(args []string, help io.Writer) (*options, error) {
 	})
 	hook := f.String("hook", "input", "`HOOKS` where the rules stand: input, or forward, or input,forward;\ncontainers' traffic comes by forward")
 	backendName := f.String("backend", "nftables", "`BACKEND` to use: nftables, iptables, iptables-legacy or iptables-nft")
-	layout := f.String("layout", "auto", "`LAYOUT` of the rules: auto, linear, interval or chain-split")
+	layout := f.String("layout", "auto", "`LAYOUT` of the rules: auto, linear, interval, chain-split or chain-tree")
 	evalAddr := f.String("eval", "", "say what becomes of a new connection from this `ADDRESS`, and change nothing")
 	f.Func("db", "read the country database from `FILE` (CSV start,end,country; plain or gzip); again for a second file", func(s string) error {
 		o.db = append(o.db, s)
