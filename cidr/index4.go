@@ -31,8 +31,8 @@ type node4 struct {
 // find returns the number of the last span that starts at k or below, and 0 if none does. There are spans. O(log n), and
 // O(1) for spans that are spread evenly; O(n) the first time.
 func (s *sorted4) find(k key4) int {
-	from, last := 0, len(s.spans)-1
-	if last >= searched {
+	from := 0
+	if len(s.spans) > searched {
 		x := s.index.Load()
 		if x == nil {
 			x = newIndex4(s.spans)
@@ -48,23 +48,26 @@ func (s *sorted4) find(k key4) int {
 				return int(d.last)
 			}
 			b := x.blocks[d.at+off.digit(d.shift, ^uint(0))]
-			if b.more < 0 {
-				d = &x.below[^b.more]
-				continue
-			}
-			from, last = int(b.from), int(b.from)+int(b.more)
 			if b.more == 0 {
-				return from
+				return int(b.from)
 			}
-			break
+			if b.more > 0 {
+				from = int(b.from)
+				break
+			}
+			d = &x.below[^b.more]
 		}
 	}
-	// With all of them compared at once, there is no branch for the processor to guess.
-	n := 0
-	n -= k.notBelow(s.spans[min(from+1, last)].lo)
-	n -= k.notBelow(s.spans[min(from+2, last)].lo)
-	n -= k.notBelow(s.spans[min(from+3, last)].lo)
-	return min(from+n, last)
+	// The span is one of four; those behind the block start above k in any case. With all of them compared at once, there is
+	// no branch for the processor to guess.
+	if from+searched <= len(s.spans) {
+		four := s.spans[from : from+searched]
+		return from - k.notBelow(four[1].lo) - k.notBelow(four[2].lo) - k.notBelow(four[3].lo)
+	}
+	for from+1 < len(s.spans) && !k.less(s.spans[from+1].lo) {
+		from++
+	}
+	return from
 }
 
 func newIndex4(spans []span4) *index4 {

@@ -132,7 +132,8 @@ func (s Set) Overlaps(t Set) bool {
 
 // Equal reports whether s and t hold the same addresses. O(n).
 func (s Set) Equal(t Set) bool {
-	return slices.Equal(s.v4.list(), t.v4.list()) && slices.Equal(s.v6.list(), t.v6.list())
+	return (s.v4 == t.v4 || slices.Equal(s.v4.list(), t.v4.list())) &&
+		(s.v6 == t.v6 || slices.Equal(s.v6.list(), t.v6.list()))
 }
 
 // IsEmpty reports whether the set holds no address.
@@ -143,9 +144,19 @@ func (s Set) IsEmpty() bool { return s.v4 == nil && s.v6 == nil }
 func (s Set) Contains(a netip.Addr) bool {
 	switch {
 	case a.Is4() || a.Is4In6():
-		return s.v4.contains(toKey4(a))
+		if s.v4 == nil {
+			return false
+		}
+		k := toKey4(a)
+		span := s.v4.spans[s.v4.find(k)]
+		return span.lo <= k && k <= span.hi
 	case a.Is6():
-		return s.v6.contains(toKey6(a))
+		if s.v6 == nil {
+			return false
+		}
+		k := toKey6(a)
+		span := &s.v6.spans[s.v6.find(k)]
+		return !k.less(span.lo) && !span.hi.less(k)
 	}
 	return false
 }

@@ -32,9 +32,6 @@ func (r *ranges4) list() []span4 {
 	return r.spans
 }
 
-// contains reports whether a span holds k. O(log n).
-func (r *ranges4) contains(k key4) bool { return r != nil && r.spans[r.find(k)].holds(k) }
-
 // at returns the span that holds k. O(log n).
 func (r *ranges4) at(k key4) (s span4, ok bool) {
 	if r != nil {
@@ -114,7 +111,7 @@ func union4(a, b []span4) []span4 {
 }
 
 func intersect4(a, b []span4) []span4 {
-	out := make([]span4, 0, min(len(a), len(b)))
+	out := make([]span4, 0, max(len(a), len(b)))
 	for i, j := 0, 0; i < len(a) && j < len(b); {
 		lo, hi := a[i].lo, a[i].hi
 		if lo.less(b[j].lo) {
@@ -136,7 +133,7 @@ func intersect4(a, b []span4) []span4 {
 }
 
 func subtract4(a, b []span4) []span4 {
-	out := make([]span4, 0, len(a))
+	out := make([]span4, 0, max(len(a), len(b)))
 	j := 0
 	for _, s := range a {
 		for j < len(b) && b[j].hi.less(s.lo) {

@@ -34,9 +34,6 @@ func (r *ranges6) list() []span6 {
 	return r.spans
 }
 
-// contains reports whether a span holds k. O(log n).
-func (r *ranges6) contains(k key6) bool { return r != nil && r.spans[r.find(k)].holds(k) }
-
 // at returns the span that holds k. O(log n).
 func (r *ranges6) at(k key6) (s span6, ok bool) {
 	if r != nil {
@@ -116,7 +113,7 @@ func union6(a, b []span6) []span6 {
 }
 
 func intersect6(a, b []span6) []span6 {
-	out := make([]span6, 0, min(len(a), len(b)))
+	out := make([]span6, 0, max(len(a), len(b)))
 	for i, j := 0, 0; i < len(a) && j < len(b); {
 		lo, hi := a[i].lo, a[i].hi
 		if lo.less(b[j].lo) {
@@ -138,7 +135,7 @@ func intersect6(a, b []span6) []span6 {
 }
 
 func subtract6(a, b []span6) []span6 {
-	out := make([]span6, 0, len(a))
+	out := make([]span6, 0, max(len(a), len(b)))
 	j := 0
 	for _, s := range a {
 		for j < len(b) && b[j].hi.less(s.lo) {
