@@ -91,7 +91,7 @@ func TestBuildAllocation(t *testing.T) {
 			require.LessOrEqual(t, plain, most, "%v %s", f, name)
 			require.Less(t, allocs, uint64(n/100), "%v %s", f, name)
 			traced, allocs := build(true)
-			require.LessOrEqual(t, traced, 2*most, "%v %s", f, name)
+			require.LessOrEqual(t, traced, 2*plain, "%v %s", f, name)
 			require.Less(t, allocs, uint64(n/50), "%v %s", f, name)
 		}
 	}

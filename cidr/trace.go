@@ -9,7 +9,7 @@ import (
 // Trace remembers where the entries of a Builder or a MapBuilder came from: see Builder.Trace. It is complete once Build
 // has been called, and any number of goroutines may then use it at once.
 //
-// It takes 16 bytes for each IPv4 entry and 40 for each IPv6 entry.
+// It takes 12 bytes for each IPv4 entry and 40 for each IPv6 entry.
 type Trace struct {
 	sources []string
 	at      origin // of what is added now
@@ -73,9 +73,9 @@ func (t *Trace) Causes(a netip.Addr) iter.Seq[Cause] {
 	return func(yield func(Cause) bool) {
 		switch FamilyOf(a) {
 		case V4:
-			t.v4.each(toKey4(a), func(m mark4) bool { return yield(t.cause(m.rng(), m.origin)) })
+			t.v4.each(toKey4(a), func(s span4, o origin) bool { return yield(t.cause(s.rng(), o)) })
 		case V6:
-			t.v6.each(toKey6(a), func(m mark6) bool { return yield(t.cause(m.rng(), m.origin)) })
+			t.v6.each(toKey6(a), func(s span6, o origin) bool { return yield(t.cause(s.rng(), o)) })
 		}
 	}
 }

@@ -6,21 +6,28 @@ package cidr
 // of their spans can hold an address.
 type trail6 struct{ groups []group6 }
 
+// group6 holds entries of one source.
 type group6 struct {
-	reach span6 // from the lowest first address in the group to the highest last one
-	marks []mark6
+	reach  span6 // from the lowest first address in the group to the highest last one
+	source uint32
+	marks  []mark6
 }
 
-// mark6 is an entry and where it came from.
+// mark6 is an entry and the line that it came from.
 type mark6 struct {
 	span6
-	origin origin
+	line uint32
 }
 
 func (t *trail6) add(s span6, o origin) {
 	n := len(t.groups)
-	if n == 0 || len(t.groups[n-1].marks) == groupSize {
-		t.groups = append(t.groups, group6{reach: s, marks: make([]mark6, 0, groupSize)})
+	if n == 0 || t.groups[n-1].source != o.source || len(t.groups[n-1].marks) == groupSize {
+		room := groupSize
+		if n > 0 {
+			// Where sources alternate, groups are short.
+			room = min(2*len(t.groups[n-1].marks)+2, groupSize)
+		}
+		t.groups = append(t.groups, group6{reach: s, source: o.source, marks: make([]mark6, 0, room)})
 		n++
 	}
 	g := &t.groups[n-1]
@@ -30,18 +37,18 @@ func (t *trail6) add(s span6, o origin) {
 	if g.reach.hi.less(s.hi) {
 		g.reach.hi = s.hi
 	}
-	g.marks = append(g.marks, mark6{s, o})
+	g.marks = append(g.marks, mark6{s, o.line})
 }
 
-// each gives the entries that hold k, in the order of addition, until yield says no.
-func (t *trail6) each(k key6, yield func(mark6) bool) {
+// each gives the entries that hold k and where they came from, in the order of addition, until yield says no.
+func (t *trail6) each(k key6, yield func(span6, origin) bool) {
 	for i := range t.groups {
 		g := &t.groups[i]
 		if !g.reach.holds(k) {
 			continue
 		}
 		for _, m := range g.marks {
-			if m.holds(k) && !yield(m) {
+			if m.holds(k) && !yield(m.span6, origin{g.source, m.line}) {
 				return
 			}
 		}
