@@ -21,6 +21,13 @@
 // hold it, and there it means nothing that can arrive, while as an IPv4-mapped prefix it would mean all of IPv4.
 // Inside a set of IPv6 addresses the block is never cut: it is all in or all out.
 //
+// # Lists
+//
+// [ReadList], [Builder.AddList] and [Builder.RemoveList] read address lists: plain ones, and the forms that [ListFormat]
+// names. What is ambiguous is an error that says where it is, what to do and which [ListOption] would take it; nothing is
+// guessed, and nothing is skipped unless a [ListReport] is there to tell ([Lenient]). Empty, cut, shrunk and stale lists can
+// be told from good ones.
+//
 // # Zones
 //
 // Sets hold addresses, not interfaces. Builders and readers refuse an address with a zone ([ErrZone]); look-ups ignore

@@ -51,10 +51,44 @@ func ExampleReadList_error() {
 	fmt.Println(errors.Is(err, cidr.ErrLeadingZero))
 	// Output:
 	// feed.txt: 2 bad lines, nothing was taken from it
-	// feed.txt:2:1: "192.0.2.010": octet 010: a number has a leading zero, which some tools read as octal: write it without
+	// feed.txt:2:1: "192.0.2.010": octet 010: a number has a leading zero, which some tools read as octal: write it without, or LeadingZeros(DecimalLeadingZeros) if it is decimal
 	// feed.txt:3:1: "example.org": a name, not an address; names are never resolved: write the addresses
 	// first in line 2
 	// true
+}
+
+// Where a feed is known to hold bad lines, they can be skipped. Each is counted and described.
+func ExampleLenient() {
+	feed := "192.0.2.0/24\n192.0.2.010\n198.51.100.256\n203.0.113.7\n"
+	var report cidr.ListReport
+	s, err := cidr.ReadList(strings.NewReader(feed), "feed.txt", cidr.Lenient(&report))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(s, "from", report.Entries, "of", report.Lines, "lines")
+	for _, bad := range report.Bad.Lines {
+		fmt.Println("skipped line", bad.Line, bad.Text)
+	}
+	// Output:
+	// {192.0.2.0/24 203.0.113.7} from 2 of 4 lines
+	// skipped line 2 192.0.2.010
+	// skipped line 3 198.51.100.256
+}
+
+// Lists in other forms are read by naming the form. A command line can give the name, see ParseListFormat.
+func ExampleFormat() {
+	feed := `name,range,seen
+"Example, Inc",192.0.2.0/24,2026
+Another,198.51.100.4 - 198.51.100.7,2026
+`
+	s, err := cidr.ReadList(strings.NewReader(feed), "feed.csv", cidr.Format(cidr.FormatCSV), cidr.Columns("range"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(s)
+	// Output: {192.0.2.0/24 198.51.100.4/30}
 }
 
 func ExampleSet_Contains() {

@@ -3,6 +3,7 @@ package cidr
 //go:generate go run ../internal/mkv6 span4.go index4.go gather4.go table4.go trail4.go
 
 import (
+	"cmp"
 	"encoding/binary"
 	"math/big"
 	"math/bits"
@@ -60,7 +61,8 @@ func (k key6) prev() key6 {
 	lo, borrow := bits.Sub64(k.lo, 1, 0)
 	return key6{k.hi - borrow, lo}
 }
-func (k key6) isMax() bool { return k.hi&k.lo == 1<<64-1 }
+func (k key6) compare(o key6) int { return cmp.Or(cmp.Compare(k.hi, o.hi), cmp.Compare(k.lo, o.lo)) }
+func (k key6) isMax() bool        { return k.hi&k.lo == 1<<64-1 }
 func (k key6) plus(o key6) key6 {
 	lo, carry := bits.Add64(k.lo, o.lo, 0)
 	hi, _ := bits.Add64(k.hi, o.hi, carry)

@@ -99,11 +99,10 @@ func (l *listReader) read(r io.Reader) error {
 	if l.shrink != nil {
 		l.own = new(Builder)
 	}
-	data, err := gunzip.NewReader(r)
-	if err != nil {
+	l.lines = lineReader{in: r}
+	if err := l.lines.decompress(); err != nil {
 		return l.readError(1, err)
 	}
-	l.lines = lineReader{in: data}
 	if err := l.eachLine(); err != nil {
 		return err
 	}
@@ -133,7 +132,7 @@ func (l *listReader) eachLine() error {
 	_, plain := l.format.(*plainFormat)
 	for {
 		if plain {
-			l.fast4()
+			l.fast()
 		}
 		l.n++
 		line, end, err := l.lines.next()
@@ -154,20 +153,27 @@ func (l *listReader) eachLine() error {
 	}
 }
 
-// fast4 takes the lines that are an IPv4 address or prefix and nothing else, as long as there are any in the buffer. It
-// takes only what plainFormat would take too.
-func (l *listReader) fast4() {
+// fast takes the lines that are an address or prefix and nothing else, as long as there are any in the buffer. It takes
+// only what plainFormat would take too.
+func (l *listReader) fast() {
 	data := l.lines.buffered()
 	pos := 0
 	for {
-		lo, hi, n := scanLine4(data[pos:])
+		if lo, hi, n := scanLine4(data[pos:]); n > 0 {
+			pos += n
+			l.n++
+			l.report.Entries++
+			l.add4(lo, hi)
+			continue
+		}
+		lo, hi, n := scanLine6(data[pos:])
 		if n == 0 {
 			break
 		}
 		pos += n
 		l.n++
 		l.report.Entries++
-		l.add4(lo, hi)
+		l.add6(lo, hi)
 	}
 	if pos > 0 {
 		l.lines.skip(pos)
@@ -227,7 +233,15 @@ func (l *listReader) readError(line int, err error) error {
 // take adds an entry of the list.
 func (l *listReader) take(e listEntry) {
 	l.count(e)
-	l.hand(e, false)
+	l.add(e)
+}
+
+func (l *listReader) add(e listEntry) {
+	if e.family == V4 {
+		l.add4(e.s4.lo, e.s4.hi)
+	} else {
+		l.add6(e.s6.lo, e.s6.hi)
+	}
 }
 
 func (l *listReader) count(e listEntry) {
@@ -240,23 +254,9 @@ func (l *listReader) count(e listEntry) {
 	}
 }
 
-// hand gives an entry to the builder, as one to be taken out of the list if it is an exception.
-func (l *listReader) hand(e listEntry, except bool) {
-	was := l.remove
-	l.remove = was != except
-	if e.family == V4 {
-		l.add4(e.s4.lo, e.s4.hi)
-	} else {
-		l.add6(e.s6.lo, e.s6.hi)
-	}
-	l.remove = was
-}
-
 // add4 hands an IPv4 span to the builder, with the line that it comes from.
 func (l *listReader) add4(lo, hi key4) {
-	if l.b.trace != nil {
-		l.b.trace.from(l.report.Source, l.n)
-	}
+	l.from(l.n)
 	l.b.put4(span4{lo, hi}, l.remove)
 	if l.own != nil {
 		l.own.put4(span4{lo, hi}, false)
@@ -265,11 +265,24 @@ func (l *listReader) add4(lo, hi key4) {
 
 // add6 is add4 for IPv6.
 func (l *listReader) add6(lo, hi key6) {
-	if l.b.trace != nil {
-		l.b.trace.from(l.report.Source, l.n)
-	}
+	l.from(l.n)
 	l.b.put6(span6{lo, hi}, l.remove)
 	if l.own != nil {
 		l.own.put6(span6{lo, hi}, false)
+	}
+}
+
+// addSet hands over what several lines make together; it has no line of its own.
+func (l *listReader) addSet(s Set) {
+	l.from(0)
+	l.b.putSet(s, l.remove)
+	if l.own != nil {
+		l.own.putSet(s, false)
+	}
+}
+
+func (l *listReader) from(line int) {
+	if l.b.trace != nil {
+		l.b.trace.from(l.report.Source, line)
 	}
 }

@@ -25,9 +25,10 @@ const (
 	// The name is all before the last colon, so that it may hold colons and dashes. Lines that start with "#" are comments.
 	FormatP2P
 	// FormatIPSet is what "ipset save" writes, for one set of the types hash:ip, hash:net and bitmap:ip, see IPSetName.
-	// Timeouts and counters are ignored. Entries with nomatch are exceptions as the kernel sees them: of the entries that
-	// hold an address, the one with the longest prefix decides. Both kinds count as entries. A prefix that occurs both
-	// with and without nomatch is an error. Entries of sets that were not asked for are ignored, and not checked.
+	// Timeouts and counters are ignored. In a set with a netmask an entry is its network. Entries with nomatch are
+	// exceptions as the kernel sees them: of the entries that hold an address, the one with the longest prefix decides.
+	// Both kinds count as entries. A prefix that occurs both with and without nomatch is an error. Entries of sets that
+	// were not asked for are ignored, and not checked.
 	FormatIPSet
 	// FormatRIR is the statistics file of a regional Internet registry (delegated and delegated-extended), or several of
 	// them one after the other:

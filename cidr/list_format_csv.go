@@ -3,161 +3,130 @@ package cidr
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
-	"strings"
 )
 
-// csvFormat is FormatCSV.
+// csvFormat reads the rows of FormatCSV.
 type csvFormat struct {
-	columns []string
-	at      []int // where the columns stand, from 0; not known before the header
-	header  bool  // the header is still to come
-	fields  [][]byte
-	quoted  []byte
+	columns []string // as the caller names them
+	index   []int    // where they are, from 0; -1 until the header is read
+	header  bool     // there is a header still to be read
+	fields  [][]byte // of the row, kept for its memory
 }
 
 func newCSVFormat(l *listReader) *csvFormat {
 	f := &csvFormat{columns: l.columns}
 	for _, c := range l.columns {
-		n, err := strconv.Atoi(c)
+		n, err := strconv.ParseUint(c, 10, 16)
 		switch {
+		case err == nil && n == 0:
+			l.refuseOption("Columns are counted from 1")
 		case err != nil:
-			f.header = true
-		case n < 1:
-			l.refuseOption("Columns: %q: columns are numbered from 1", c)
+			f.header, n = true, 0
 		}
-		f.at = append(f.at, n-1)
+		f.index = append(f.index, int(n)-1)
 	}
 	return f
 }
 
-func (f *csvFormat) line(l *listReader, text []byte) (shown []byte, err error) {
-	if text[0] == '#' {
-		l.headerDate(text)
-		return nil, nil
+func (f *csvFormat) line(l *listReader, line []byte) ([]byte, error) {
+	if line[0] == '#' {
+		l.comment(line)
+		return line, nil
 	}
-	if err := f.split(text); err != nil {
-		return text, err
+	fields, err := splitCSV(f.fields[:0], line)
+	switch {
+	case err != nil && f.header:
+		return line, fmt.Errorf("%w: Columns: the header cannot be read: %w", ErrOption, err)
+	case err != nil:
+		return line, err
 	}
+	f.fields = fields
 	if f.header {
-		f.header = false
-		return text, f.readHeader(l)
+		return line, f.readHeader()
 	}
-	var parts [2][]byte
-	for i, at := range f.at {
-		if at >= len(f.fields) {
-			return text, fmt.Errorf("%w: the row has %d columns, and column %d is asked for", ErrSyntax, len(f.fields), at+1)
-		}
-		parts[i] = trimBlanks(f.fields[at])
+	if most := slices.Max(f.index); most >= len(fields) {
+		return line, fmt.Errorf("%w: the row has %d columns, column %d is asked for", ErrSyntax, len(fields), most+1)
 	}
-	if len(f.at) == 1 {
-		e, shown, err := l.entry(parts[0])
-		if err != nil {
-			return f.where(text, shown), err
-		}
-		l.take(e)
-		return nil, nil
-	}
-	var ends [2]listEntry
-	for i, p := range parts {
-		if ends[i], shown, err = l.entry(p); err != nil {
-			return f.where(text, shown), err
+	first := fields[f.index[0]]
+	var e listEntry
+	if len(f.index) == 1 {
+		e, err = l.entry(first)
+	} else {
+		last := fields[f.index[1]]
+		if e, err = l.ends(first, last); err != nil {
+			if _, firstErr := l.address(first); firstErr == nil {
+				first = last
+			}
 		}
 	}
-	e, err := between(ends[0], ends[1])
 	if err != nil {
-		return text, err
+		return first, err
 	}
 	l.take(e)
-	return nil, nil
-}
-
-func (f *csvFormat) end(*listReader) error { return nil }
-
-// between returns the entry from a first address to a last one.
-func between(first, last listEntry) (listEntry, error) {
-	switch {
-	case first.family != last.family:
-		return listEntry{}, ErrMixed
-	case first.s4.lo != first.s4.hi || last.s4.lo != last.s4.hi || first.s6.lo != first.s6.hi || last.s6.lo != last.s6.hi:
-		return listEntry{}, fmt.Errorf("%w: an address is needed in each of two columns", ErrSyntax)
-	case last.s4.lo < first.s4.lo || last.s6.lo.less(first.s6.lo):
-		return listEntry{}, ErrReversed
-	}
-	first.s4.hi, first.s6.hi = last.s4.hi, last.s6.hi
-	first.mapped = first.mapped && last.mapped
 	return first, nil
 }
 
-// where returns the part of the line that a field is. Fields with doubled quotes are copies; then it is the whole line.
-func (f *csvFormat) where(line, field []byte) []byte {
-	if i := bytes.Index(line, field); i >= 0 && len(field) > 0 {
-		return line[i : i+len(field)]
-	}
-	return line
-}
-
-func (f *csvFormat) readHeader(l *listReader) error {
+func (f *csvFormat) readHeader() error {
+	f.header = false
 	for i, name := range f.columns {
-		if f.at[i] >= 0 {
-			continue
+		if f.index[i] >= 0 {
+			continue // a number
 		}
-		for j, field := range f.fields {
-			if strings.EqualFold(string(trimBlanks(field)), strings.TrimSpace(name)) {
-				f.at[i] = j
+		for at, field := range f.fields {
+			switch {
+			case string(field) != name:
+			case f.index[i] >= 0:
+				return fmt.Errorf("%w: Columns: there are two columns %.40q: say which by number", ErrOption, name)
+			default:
+				f.index[i] = at
 			}
 		}
-		if f.at[i] < 0 {
-			return fmt.Errorf("%w: Columns: the header has no column %q", ErrOption, name)
+		if f.index[i] < 0 {
+			return fmt.Errorf("%w: Columns: there is no column %.40q, the header has %.200q", ErrOption, name, f.fields)
 		}
 	}
 	return nil
 }
 
-// split parts a row into fields (RFC 4180, section 2).
-func (f *csvFormat) split(row []byte) error {
-	f.fields, f.quoted = f.fields[:0], f.quoted[:0]
-	for {
-		if len(row) > 0 && row[0] == '"' {
-			field, rest, err := f.unquote(row[1:])
-			if err != nil {
-				return err
-			}
-			f.fields = append(f.fields, field)
-			if rest = trimBlanks(rest); len(rest) == 0 {
-				return nil
-			}
-			if rest[0] != ',' {
-				return fmt.Errorf("%w: text after a quoted field", ErrSyntax)
-			}
-			row = rest[1:]
-			continue
-		}
-		field, rest, more := bytes.Cut(row, []byte(","))
-		f.fields = append(f.fields, field)
-		if !more {
-			return nil
-		}
-		row = rest
-	}
-}
+func (f *csvFormat) end(*listReader) error { return nil }
 
-// unquote returns the field up to the closing quote, and what follows that.
-func (f *csvFormat) unquote(b []byte) (field, rest []byte, err error) {
-	start := len(f.quoted)
+// splitCSV appends the fields of a row to fields, without the blanks and quotes around them. Doubled quotes inside a
+// field stay doubled: an address has none.
+func splitCSV(fields [][]byte, row []byte) ([][]byte, error) {
 	for {
-		i := bytes.IndexByte(b, '"')
-		switch {
-		case i < 0:
-			return nil, nil, fmt.Errorf("%w: a quote is not closed; a field cannot go over a line end", ErrSyntax)
-		case i+1 < len(b) && b[i+1] == '"':
-			f.quoted = append(append(f.quoted, b[:i]...), '"')
-			b = b[i+2:]
+		rest := row[skipBlanks(row, 0):]
+		if len(rest) == 0 || rest[0] != '"' {
+			field, more, found := bytes.Cut(row, []byte(","))
+			if bytes.IndexByte(field, '"') >= 0 {
+				return nil, fmt.Errorf("%w: a quote inside a field that does not start with one", ErrSyntax)
+			}
+			fields = append(fields, trimBlanks(field))
+			if !found {
+				return fields, nil
+			}
+			row = more
 			continue
-		case len(f.quoted) == start:
-			return b[:i], b[i+1:], nil // as it stands in the row
 		}
-		f.quoted = append(f.quoted, b[:i]...)
-		return f.quoted[start:], b[i+1:], nil
+		end := 1
+		for {
+			i := bytes.IndexByte(rest[end:], '"')
+			if i < 0 {
+				return nil, fmt.Errorf("%w: a quote is not closed on its line", ErrSyntax)
+			}
+			if end += i + 1; end == len(rest) || rest[end] != '"' {
+				break
+			}
+			end++
+		}
+		fields = append(fields, rest[1:end-1])
+		switch rest = rest[skipBlanks(rest, end):]; {
+		case len(rest) == 0:
+			return fields, nil
+		case rest[0] != ',':
+			return nil, fmt.Errorf("%w: a comma belongs after the closing quote", ErrSyntax)
+		}
+		row = rest[1:]
 	}
 }

@@ -2,217 +2,331 @@ package cidr
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 )
 
-// ipsetFormat is FormatIPSet.
+// ipsetFormat reads the commands of FormatIPSet.
 type ipsetFormat struct {
-	made    map[string]bool // the sets that were created, by name; whether they can be read
-	entries []ipsetEntry
-	in      string // the set that the entries are of
-	others  map[string]bool
+	sets  map[string]*ipsetSet
+	names []string // of the sets, in the order of the file
+	full  []string // of the sets that hold entries
+	words [][]byte // of the line, kept for its memory
+	nets  []ipsetNet
 }
 
-type ipsetEntry struct {
-	listEntry
-	except bool
-	line   int
+// ipsetSet is a set of the file.
+type ipsetSet struct {
+	family  Family
+	nets    bool  // hash:net
+	netmask int   // entries stand for networks of that length
+	refused error // why its entries cannot be read; nil if they can
+	full    bool  // it holds entries
 }
 
-func newIPSetFormat() *ipsetFormat {
-	return &ipsetFormat{made: map[string]bool{}, others: map[string]bool{}}
+// ipsetNet is a prefix of a hash:net set.
+type ipsetNet struct {
+	line    int
+	e       listEntry
+	nomatch bool
 }
 
-func (f *ipsetFormat) line(l *listReader, text []byte) (shown []byte, err error) {
-	if text[0] == '#' {
-		l.headerDate(text)
-		return nil, nil
+func newIPSetFormat() *ipsetFormat { return &ipsetFormat{sets: map[string]*ipsetSet{}} }
+
+func (f *ipsetFormat) line(l *listReader, line []byte) ([]byte, error) {
+	if line[0] == '#' {
+		l.comment(line)
+		return line, nil
 	}
-	words := bytes.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '\t' })
+	words, err := splitIPSet(f.words[:0], line)
+	if err != nil {
+		return line, err
+	}
+	f.words = words
 	switch command := string(words[0]); {
-	case command == "create" && len(words) >= 3:
-		return f.create(l, words)
-	case command == "add" && len(words) >= 3:
-		return f.add(l, text, words)
 	case command == "COMMIT" && len(words) == 1:
-		return nil, nil
-	default:
-		return text, fmt.Errorf("%w: ipset save writes create and add", ErrSyntax)
+		return line, nil
+	case (command == "create" || command == "-N") && len(words) >= 3:
+		return line, f.create(l, words)
+	case (command == "add" || command == "-A") && len(words) >= 3:
+		return line, f.add(l, words)
 	}
+	return line, fmt.Errorf("%w: a line is \"create NAME TYPE ...\" or \"add NAME ENTRY ...\"", ErrSyntax)
 }
 
-// create notes a set. The types that hold addresses alone can be read.
-func (f *ipsetFormat) create(l *listReader, words [][]byte) (shown []byte, err error) {
+func (f *ipsetFormat) create(l *listReader, words [][]byte) error {
 	name, kind := string(words[1]), string(words[2])
-	if _, ok := f.made[name]; ok {
-		return words[1], fmt.Errorf("%w: the set is created twice", ErrSyntax)
+	if f.sets[name] != nil {
+		return fmt.Errorf("%w: the set %.40q is created twice", ErrSyntax, name)
 	}
-	readable := kind == "hash:ip" || kind == "hash:net" || kind == "bitmap:ip"
-	f.made[name] = readable
-	if !readable && (!l.setNamed || name == l.setName) {
-		return words[2], fmt.Errorf("%w: sets of type %.40q hold more than addresses", ErrSyntax, kind)
+	set := &ipsetSet{family: V4, nets: kind == "hash:net", netmask: -1}
+	f.sets[name] = set
+	f.names = append(f.names, name)
+	switch kind {
+	case "hash:ip", "hash:net", "bitmap:ip":
+		set.refused = set.options(l, words[3:])
+	default:
+		set.refused = fmt.Errorf("%w: the type %.40q: only hash:ip, hash:net and bitmap:ip hold addresses alone", ErrSyntax,
+			kind)
 	}
-	return nil, nil
+	if l.setNamed && l.setName != name {
+		return nil
+	}
+	return set.refused
 }
 
-func (f *ipsetFormat) add(l *listReader, text []byte, words [][]byte) (shown []byte, err error) {
-	name := string(words[1])
-	if _, ok := f.made[name]; !ok {
-		return words[1], fmt.Errorf("%w: there is no set of that name before this line", ErrSyntax)
-	}
-	if l.setNamed && name != l.setName {
-		l.report.Ignored++
-		return nil, nil
-	}
-	if !f.made[name] {
-		return words[1], fmt.Errorf("%w: the set's type holds more than addresses", ErrSyntax)
-	}
-	if f.in == "" {
-		f.in = name
-	}
-	if name != f.in {
-		f.others[name] = true
-	}
-	e, shown, err := l.entry(words[2])
-	if err != nil {
-		return shown, err
-	}
-	except, shown, err := f.options(text, words[3:])
-	if err != nil {
-		return shown, err
-	}
-	if e.family == V4 && e.s4.numPrefixes() > 1 || e.family == V6 && e.s6.numPrefixes() > 1 {
-		if except {
-			return words[2], fmt.Errorf("%w: nomatch is for prefixes", ErrSyntax)
-		}
-	}
-	l.count(e)
-	f.entries = append(f.entries, ipsetEntry{e, except, l.n})
-	return nil, nil
-}
-
-// options goes through what can follow an entry. A comment is in quotes and may hold any word.
-func (f *ipsetFormat) options(text []byte, words [][]byte) (except bool, shown []byte, err error) {
+func (s *ipsetSet) options(l *listReader, words [][]byte) error {
 	for i := 0; i < len(words); i++ {
-		switch string(words[i]) {
-		case "nomatch":
-			except = true
-		case "timeout", "packets", "bytes", "skbmark", "skbprio", "skbqueue":
-			if i++; i == len(words) {
-				return false, text, fmt.Errorf("%w: %s needs a value", ErrSyntax, words[i-1])
-			}
-		case "comment":
-			if i+1 == len(words) || words[i+1][0] != '"' {
-				return false, text, fmt.Errorf("%w: a comment stands in quotes", ErrSyntax)
-			}
-			for i++; i < len(words) && !closesQuote(words[i], i > 0 && string(words[i-1]) == "comment"); i++ {
-			}
-			if i == len(words) {
-				return false, text, fmt.Errorf("%w: a quote is not closed", ErrSyntax)
-			}
-		default:
-			return false, words[i], fmt.Errorf("%w: no option of an entry", ErrSyntax)
-		}
-	}
-	return except, nil, nil
-}
-
-// closesQuote reports whether the word ends a comment. The first word of one starts with a quote of its own.
-func closesQuote(word []byte, first bool) bool {
-	return word[len(word)-1] == '"' && (!first || len(word) > 1)
-}
-
-// end hands the entries on. In the kernel the longest prefix that holds an address decides (ip_set_hash_net, with
-// nomatch), so they go in by length, the longest last, exceptions as the opposite.
-func (f *ipsetFormat) end(l *listReader) error {
-	if l.setNamed && len(f.made) > 0 {
-		if _, ok := f.made[l.setName]; !ok {
-			return fmt.Errorf("%w: IPSetName: the file has no set %.40q; it has %s", ErrOption, l.setName, names(f.made))
-		}
-	}
-	if len(f.others) > 0 {
-		f.others[f.in] = true
-		return fmt.Errorf("%w: several sets have entries, %s: name one with IPSetName", ErrOption, names(f.others))
-	}
-	if !slices.ContainsFunc(f.entries, func(e ipsetEntry) bool { return e.except }) {
-		for _, e := range f.entries {
-			l.n = e.line
-			l.hand(e.listEntry, false)
-		}
-		return nil
-	}
-	size := func(e ipsetEntry) int {
-		if e.family == V4 {
-			return e.s4.hi.minus(e.s4.lo).log2()
-		}
-		return e.s6.hi.minus(e.s6.lo).log2()
-	}
-	slices.SortStableFunc(f.entries, func(a, b ipsetEntry) int { return size(b) - size(a) })
-	spans := map[listEntry]bool{}
-	for _, e := range f.entries {
-		at := listEntry{family: e.family, s4: e.s4, s6: e.s6}
-		if was, ok := spans[at]; ok && was != e.except {
-			return fmt.Errorf("%w: line %d: the same prefix stands in the set with nomatch and without", ErrSyntax, e.line)
-		}
-		spans[at] = e.except
-	}
-	// What a list takes out of itself it must not take out of what was in the builder before.
-	var own Builder
-	part := listReader{b: &own}
-	for _, e := range f.entries {
-		part.hand(e.listEntry, e.except)
-	}
-	s, err := own.Build()
-	if err != nil {
-		return err
-	}
-	if l.b.trace == nil {
-		for _, sp := range s.v4.list() {
-			l.add4(sp.lo, sp.hi)
-		}
-		for _, sp := range s.v6.list() {
-			l.add6(sp.lo, sp.hi)
-		}
-		return nil
-	}
-	return l.handTraced(f.entries, s)
-}
-
-// handTraced hands over what is left of each entry, so that a trace names its line.
-func (l *listReader) handTraced(entries []ipsetEntry, s Set) error {
-	for _, e := range entries {
-		if e.except {
+		option := string(words[i])
+		switch option {
+		case "counters", "comment", "skbinfo", "forceadd", "-exist", "-!":
 			continue
+		case "family", "netmask", "hashsize", "maxelem", "bucketsize", "initval", "timeout", "range", "size", "probes",
+			"resize", "network", "from", "to", "gc":
+		default:
+			return fmt.Errorf("%w: the option %.40q of a set is not known", ErrSyntax, option)
 		}
-		var one Builder
-		part := listReader{b: &one}
-		part.hand(e.listEntry, false)
-		own, err := one.Build()
-		if err != nil {
-			return err
+		if i++; i == len(words) {
+			return fmt.Errorf("%w: the option %s has no value", ErrSyntax, option)
 		}
-		l.n = e.line
-		for r := range own.Intersection(s).Ranges() {
-			if _, s4, s6, _ := r.spans(); r.First.Is4() {
-				l.add4(s4.lo, s4.hi)
-			} else {
-				l.add6(s6.lo, s6.hi)
+		switch value := string(words[i]); {
+		case option == "family" && (value == "inet" || value == "ipv4"):
+			s.family = V4
+		case option == "family" && (value == "inet6" || value == "ipv6"):
+			s.family = V6
+		case option == "family":
+			return fmt.Errorf("%w: the family is inet or inet6, not %.40q", ErrSyntax, value)
+		}
+	}
+	for i := 0; i+1 < len(words); i++ {
+		if string(words[i]) == "netmask" {
+			n, err := l.length(words[i+1], s.family.Bits())
+			if err != nil {
+				return err
 			}
+			s.netmask = n
 		}
 	}
 	return nil
 }
 
-func names(sets map[string]bool) string {
-	var out []string
-	for name := range sets {
-		out = append(out, fmt.Sprintf("%.40q", name))
+func (f *ipsetFormat) add(l *listReader, words [][]byte) error {
+	set := f.sets[string(words[1])]
+	if set == nil {
+		return fmt.Errorf("%w: the set %.40q is not created before", ErrSyntax, words[1])
 	}
-	slices.Sort(out)
-	if len(out) > 8 {
-		out = append(out[:8], "and more")
+	if !set.full {
+		set.full = true
+		f.full = append(f.full, string(words[1]))
 	}
-	return strings.Join(out, ", ")
+	if l.setNamed && l.setName != string(words[1]) || !l.setNamed && f.full[0] != string(words[1]) {
+		l.report.Ignored++
+		return nil
+	}
+	if set.refused != nil {
+		return set.refused
+	}
+	nomatch, err := entryOptions(words[3:])
+	if err != nil {
+		return err
+	}
+	if nomatch && !set.nets {
+		return fmt.Errorf("%w: nomatch is for hash:net", ErrSyntax)
+	}
+	e, err := l.entry(words[2])
+	if err != nil {
+		return err
+	}
+	if e.family != set.family {
+		return fmt.Errorf("%w: the set is for %v", ErrSyntax, set.family)
+	}
+	if set.netmask >= 0 {
+		if e, err = l.widen(e, set.netmask); err != nil {
+			return err
+		}
+	}
+	if !set.nets {
+		l.take(e)
+		return nil
+	}
+	return f.addNet(l, e, nomatch)
+}
+
+// addNet keeps an entry of a hash:net set until it is known whether there are exceptions. The kernel keeps a range as
+// prefixes, so each of them is as specific as it is long.
+func (f *ipsetFormat) addNet(l *listReader, e listEntry, nomatch bool) error {
+	if e.family == V6 {
+		if _, ok := e.s6.prefix(); !ok {
+			return fmt.Errorf("%w: such a set holds no IPv6 range that is no prefix", ErrSyntax)
+		}
+		f.nets = append(f.nets, ipsetNet{l.n, e, nomatch})
+	} else {
+		for p := range e.s4.rng().Prefixes() {
+			first := toKey4(p.Addr())
+			part := listEntry{family: V4, s4: span4{first, first.fill(32 - p.Bits())}}
+			f.nets = append(f.nets, ipsetNet{l.n, part, nomatch})
+		}
+	}
+	l.count(e)
+	return nil
+}
+
+// widen gives the networks of a length that an entry stands for.
+func (l *listReader) widen(e listEntry, length int) (listEntry, error) {
+	narrow := e
+	if e.family == V4 {
+		e.s4.hi = e.s4.hi.fill(32 - length)
+		e.s4.lo = e.s4.lo.fill(32-length) - key4(0).fill(32-length)
+	} else {
+		e.s6.hi = e.s6.hi.fill(128 - length)
+		e.s6.lo = e.s6.lo.fill(128 - length).minus(key6{}.fill(128 - length))
+	}
+	if narrow.s4.lo != e.s4.lo || narrow.s6.lo != e.s6.lo {
+		if l.hostBits == RefuseHostBits {
+			return listEntry{}, fmt.Errorf("%w: the set's netmask is %d; HostBits(MaskHostBits) would take the network",
+				ErrHostBits, length)
+		}
+		e.masked = true
+	}
+	return e, nil
+}
+
+// entryOptions reads what follows an entry.
+func entryOptions(words [][]byte) (nomatch bool, err error) {
+	for i := 0; i < len(words); i++ {
+		switch option := string(words[i]); option {
+		case "nomatch":
+			nomatch = true
+		case "-exist", "-!":
+		case "timeout", "comment", "packets", "bytes", "skbmark", "skbprio", "skbqueue":
+			if i++; i == len(words) {
+				return false, fmt.Errorf("%w: the option %s has no value", ErrSyntax, option)
+			}
+		default:
+			return false, fmt.Errorf("%w: the option %.40q of an entry is not known", ErrSyntax, option)
+		}
+	}
+	return nomatch, nil
+}
+
+// splitIPSet appends the words of a command to words. Double quotes may hold blanks.
+func splitIPSet(words [][]byte, line []byte) ([][]byte, error) {
+	for at := skipBlanks(line, 0); at < len(line); at = skipBlanks(line, at) {
+		end := wordLength(line, at)
+		if line[at] == '"' {
+			n := bytes.IndexByte(line[at+1:], '"')
+			if n < 0 {
+				return nil, fmt.Errorf("%w: a quote is not closed", ErrSyntax)
+			}
+			end = at + n + 2
+			words = append(words, line[at+1:end-1])
+			if end < len(line) && !isBlank(line[end]) {
+				return nil, fmt.Errorf("%w: a blank belongs after the closing quote", ErrSyntax)
+			}
+		} else {
+			words = append(words, line[at:end])
+		}
+		at = end
+	}
+	return words, nil
+}
+
+func (f *ipsetFormat) end(l *listReader) error {
+	switch {
+	case l.setNamed && f.sets[l.setName] == nil:
+		return fmt.Errorf("%w: IPSetName: there is no set %.40q, the file has %s", ErrOption, l.setName,
+			joinNames(f.names))
+	case !l.setNamed && len(f.full) > 1:
+		return fmt.Errorf("%w: several sets hold entries: say with IPSetName which of %s is meant", ErrOption,
+			joinNames(f.full))
+	}
+	if slices.ContainsFunc(f.nets, func(n ipsetNet) bool { return n.nomatch }) {
+		return f.mostSpecific(l)
+	}
+	last := l.n
+	for _, n := range f.nets {
+		l.n = n.line
+		l.add(n.e)
+	}
+	l.n = last
+	return nil
+}
+
+// mostSpecific takes what the longest prefixes say.
+func (f *ipsetFormat) mostSpecific(l *listReader) error {
+	sorted := slices.Clone(f.nets)
+	slices.SortStableFunc(sorted, func(a, b ipsetNet) int {
+		return cmp.Or(cmp.Compare(a.e.s4.lo, b.e.s4.lo), cmp.Compare(a.e.s4.hi, b.e.s4.hi),
+			a.e.s6.lo.compare(b.e.s6.lo), a.e.s6.hi.compare(b.e.s6.hi))
+	})
+	for i := 1; i < len(sorted); i++ {
+		a, b := sorted[i-1], sorted[i]
+		if a.e.s4 == b.e.s4 && a.e.s6 == b.e.s6 && a.nomatch != b.nomatch {
+			return fmt.Errorf("line %d: %w: line %d has the same prefix, and only one of the two says nomatch", b.line,
+				ErrSyntax, a.line)
+		}
+	}
+	var m MapBuilder[bool]
+	for _, n := range f.nets {
+		if n.e.family == V4 {
+			m.SetRange(n.e.s4.rng(), !n.nomatch)
+		} else {
+			m.SetRange(n.e.s6.rng(), !n.nomatch)
+		}
+	}
+	resolved, err := m.Build(MostSpecific)
+	if err != nil {
+		return err
+	}
+	s := resolved.Where(func(match bool) bool { return match })
+	for r := range s.Ranges() {
+		if err := r.Check(); err != nil {
+			return fmt.Errorf("the exceptions leave %w", err) // the block of IPv4-mapped addresses alone
+		}
+	}
+	if l.b.trace == nil {
+		l.addSet(s)
+		return nil
+	}
+	// For a trace, what is left of each entry has the entry's line.
+	last := l.n
+	for _, n := range f.nets {
+		if n.nomatch {
+			continue
+		}
+		l.n = n.line
+		if n.e.family == V4 {
+			for _, sp := range intersect4([]span4{n.e.s4}, s.v4.meeting(n.e.s4)) {
+				l.add4(sp.lo, sp.hi)
+			}
+		} else {
+			for _, sp := range intersect6([]span6{n.e.s6}, s.v6.meeting(n.e.s6)) {
+				l.add6(sp.lo, sp.hi)
+			}
+		}
+	}
+	l.n = last
+	return nil
+}
+
+// joinNames lists names for a message, not more of them than a reader wants.
+func joinNames(names []string) string {
+	const most = 20
+	var b strings.Builder
+	for i, n := range names {
+		if i == most {
+			fmt.Fprintf(&b, " and %d more", len(names)-most)
+			break
+		}
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "%.40q", n)
+	}
+	if len(names) == 0 {
+		return "none"
+	}
+	return b.String()
 }

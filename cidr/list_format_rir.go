@@ -3,112 +3,124 @@ package cidr
 import (
 	"bytes"
 	"fmt"
-	"math/bits"
-	"strconv"
 	"time"
 )
 
-// rirFormat is FormatRIR: the format that RIPE NCC, ARIN, APNIC, LACNIC and AFRINIC have agreed on for their statistics.
+// rirFormat reads the rows of FormatRIR.
 type rirFormat struct {
-	wanted map[string]int // of each registry and type, as the summaries say
-	seen   map[string]int
+	rows   [3]uint64 // by type, good and bad ones
+	said   [3]uint64 // what the summaries say
+	hasSum [3]bool
 }
 
-func (f *rirFormat) line(l *listReader, text []byte) (shown []byte, err error) {
-	if text[0] == '#' {
-		return nil, nil
+var rirTypes = [3]string{"ipv4", "ipv6", "asn"}
+
+func (f *rirFormat) line(l *listReader, line []byte) ([]byte, error) {
+	if line[0] == '#' {
+		l.comment(line)
+		return line, nil
 	}
 	var fields [8][]byte
 	n := 0
-	for field := range bytes.SplitSeq(text, []byte("|")) {
-		if n < len(fields) {
-			fields[n] = field
-		}
-		n++
+	for rest, more := line, true; more && n < len(fields); n++ {
+		fields[n], rest, more = bytes.Cut(rest, []byte("|"))
 	}
-	switch {
-	case n >= 6 && string(fields[5]) == "summary":
-		return f.summary(l, text, fields[:6])
-	case n >= 7 && len(fields[0]) > 0 && fields[0][0] >= '0' && fields[0][0] <= '9':
-		// The version: version|registry|serial|records|start date|end date|offset.
-		if date, err := time.Parse("20060102", string(fields[5])); err == nil && (l.report.Date.IsZero() || date.Before(l.report.Date)) {
-			l.report.Date = date
-		}
+	if n > 5 && len(fields[0]) > 0 && fields[0][0] >= '0' && fields[0][0] <= '9' {
 		l.report.Ignored++
-		return nil, nil
-	case n < 7:
-		return text, fmt.Errorf("%w: a row of registry statistics is registry|cc|type|start|value|date|status", ErrSyntax)
+		if date, err := time.Parse("20060102", string(fields[5])); err == nil {
+			l.sawDate(date)
+		}
+		return line, nil
 	}
-	registry, kind, start, value, status := fields[0], fields[2], fields[3], fields[4], fields[6]
-	f.count(&f.seen, registry, kind, 1)
-	switch string(status) {
+	if n < 6 {
+		return line, fmt.Errorf("%w: a row is \"registry|cc|type|start|value|date|status\"", ErrSyntax)
+	}
+	kind := -1
+	for i, name := range rirTypes {
+		if string(fields[2]) == name {
+			kind = i
+		}
+	}
+	if kind < 0 {
+		return line, fmt.Errorf("%w: the type is ipv4, ipv6 or asn, not %.20q", ErrSyntax, fields[2])
+	}
+	if string(fields[5]) == "summary" {
+		count, ok := parseCount(fields[4])
+		if !ok {
+			return line, fmt.Errorf("%w: the summary's count is not a number", ErrSyntax)
+		}
+		f.said[kind], f.hasSum[kind] = f.said[kind]+count, true
+		l.report.Ignored++
+		return line, nil
+	}
+	f.rows[kind]++
+	if n < 7 {
+		return line, fmt.Errorf("%w: a row is \"registry|cc|type|start|value|date|status\"", ErrSyntax)
+	}
+	switch string(fields[6]) {
 	case "allocated", "assigned":
 	case "available", "reserved":
 		l.report.Ignored++
-		return nil, nil
+		return line, nil
 	default:
-		return status, fmt.Errorf("%w: no status of registry statistics", ErrSyntax)
+		return line, fmt.Errorf("%w: the status is allocated, assigned, available or reserved, not %.20q", ErrSyntax,
+			fields[6])
 	}
-	e, shown, err := f.entry(l, kind, start, value)
-	if err != nil {
-		return shown, err
-	}
-	if e.family == 0 {
-		l.report.Ignored++
-		return nil, nil
-	}
-	l.take(e)
-	return nil, nil
-}
-
-// entry returns what a row is about, of no family for an AS number.
-func (f *rirFormat) entry(l *listReader, kind, start, value []byte) (e listEntry, shown []byte, err error) {
-	switch string(kind) {
-	case "asn":
-		return e, nil, nil
-	case "ipv4":
-		lo, shown, err := l.address4(start)
-		if err != nil {
-			return e, shown, err
+	switch kind {
+	case 0:
+		return line, f.row4(l, fields[3], fields[4])
+	case 1:
+		e, err := l.prefix(fields[3], fields[4])
+		if err == nil && e.family != V6 {
+			err = fmt.Errorf("%w: an ipv6 row that is not IPv6", ErrSyntax)
 		}
-		count, err := strconv.ParseUint(string(value), 10, 33)
-		hi, over := bits.Sub64(count, 1, 0)
-		hi, carry := bits.Add64(uint64(lo), hi, 0)
-		if err != nil || over+carry != 0 || hi > 1<<32-1 {
-			return e, value, fmt.Errorf("%w: not a count of addresses that are there from %v on", ErrLength, lo.addr())
+		if err == nil {
+			l.take(e)
 		}
-		return listEntry{family: V4, s4: span4{lo, key4(hi)}}, nil, nil
-	case "ipv6":
-		return l.prefix(start, start, value)
+		return line, err
 	}
-	return e, kind, fmt.Errorf("%w: no type of registry statistics", ErrSyntax)
-}
-
-func (f *rirFormat) count(m *map[string]int, registry, kind []byte, n int) {
-	if *m == nil {
-		*m = map[string]int{}
-	}
-	(*m)[string(registry)+"|"+string(kind)] += n
-}
-
-// summary reads registry|*|type|*|count|summary.
-func (f *rirFormat) summary(l *listReader, text []byte, fields [][]byte) ([]byte, error) {
-	n, err := strconv.Atoi(string(fields[4]))
-	if err != nil || n < 0 {
-		return text, fmt.Errorf("%w: a summary needs a count", ErrSyntax)
-	}
-	f.count(&f.wanted, fields[0], fields[2], n)
 	l.report.Ignored++
-	return nil, nil
+	return line, nil
 }
 
-func (f *rirFormat) end(l *listReader) error {
-	if l.report.Bad.Total > 0 {
-		return nil // the rows that are missing are known
+// row4 takes an IPv4 row. Its value is a count of addresses, which need not be a power of two.
+func (f *rirFormat) row4(l *listReader, start, value []byte) error {
+	a, err := l.address(start)
+	if err != nil {
+		return err
 	}
-	for key, n := range f.wanted {
-		if f.seen[key] != n {
-			return fmt.Errorf("%w: %q has %d rows, and its summary says %d", ErrCut, key, f.seen[key], n)
+	count, ok := parseCount(value)
+	switch {
+	case !a.is4:
+		return fmt.Errorf("%w: an ipv4 row that is not IPv4", ErrSyntax)
+	case !ok || count == 0:
+		return fmt.Errorf("%w: the value of an ipv4 row is a count of addresses", ErrSyntax)
+	case uint64(a.k4)+count > 1<<32:
+		return fmt.Errorf("%w: %d addresses from here go beyond 255.255.255.255", ErrSyntax, count)
+	}
+	l.take(listEntry{family: V4, s4: span4{a.k4, key4(uint64(a.k4) + count - 1)}})
+	return nil
+}
+
+// parseCount reads a decimal number of at most ten digits.
+func parseCount(b []byte) (uint64, bool) {
+	if len(b) == 0 || len(b) > 10 || len(b) > 1 && b[0] == '0' {
+		return 0, false
+	}
+	n := uint64(0)
+	for _, c := range b {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = n*10 + uint64(c-'0')
+	}
+	return n, true
+}
+
+func (f *rirFormat) end(*listReader) error {
+	for i, name := range rirTypes {
+		if f.hasSum[i] && f.said[i] != f.rows[i] {
+			return fmt.Errorf("%w The summary says %d rows of %s, there are %d", ErrCut, f.said[i], name, f.rows[i])
 		}
 	}
 	return nil

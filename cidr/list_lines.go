@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"io"
+
+	"github.com/cidrc/cidrc/internal/gunzip"
 )
 
 // lineReader cuts data into lines in one buffer.
@@ -29,6 +31,33 @@ const (
 	endNone                   // the data ended without
 	endTooLong                // the line is longer than MaxLine; only its start is given
 )
+
+// decompress looks at the first bytes, and reads what is in them if they are gzip's.
+func (r *lineReader) decompress() error {
+	for r.end < len(gzipMagic) && r.err == nil {
+		r.fill()
+	}
+	if !bytes.HasPrefix(r.buffered(), []byte(gzipMagic)) {
+		return nil
+	}
+	rest := r.in
+	if r.err != nil {
+		rest = failed{r.err}
+	}
+	in, err := gunzip.NewReader(io.MultiReader(bytes.NewReader(bytes.Clone(r.buffered())), rest))
+	if err != nil {
+		return err
+	}
+	*r = lineReader{in: in, buf: r.buf}
+	return nil
+}
+
+const gzipMagic = "\x1f\x8b"
+
+// failed is a reader that has nothing but an error.
+type failed struct{ err error }
+
+func (f failed) Read([]byte) (int, error) { return 0, f.err }
 
 // next gives the next line without its line end. It is good until the next call of next or skip.
 func (r *lineReader) next() ([]byte, lineEnd, error) {

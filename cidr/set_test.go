@@ -168,3 +168,15 @@ func TestIteratorsStop(t *testing.T) {
 		require.Equal(t, stop, n)
 	}
 }
+
+// Nobody can add the block of IPv4-mapped addresses alone, but it can be what is left.
+func TestMappedBlockIsLeft(t *testing.T) {
+	s := cidr.Everything(cidr.V6).Difference(cidr.MustParse("::-::fffe:ffff:ffff", "::1:0:0:0-ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"))
+	require.Equal(t, "{::ffff:0:0/96}", s.String())
+	require.Equal(t, 1, s.NumPrefixes())
+	var b cidr.Builder
+	b.AddSet(s)
+	again, err := b.Build()
+	require.NoError(t, err)
+	require.True(t, again.Equal(s))
+}

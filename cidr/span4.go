@@ -52,6 +52,16 @@ func (r *ranges4) from(k key4) []span4 {
 	return r.spans[i:]
 }
 
+// meeting returns the spans that have addresses in common with s. O(log n) and their number.
+func (r *ranges4) meeting(s span4) []span4 {
+	in := r.from(s.lo)
+	n := 0
+	for n < len(in) && !s.hi.less(in[n].lo) {
+		n++
+	}
+	return in[:n]
+}
+
 // appendSpan4 adds a span that starts no lower than the last one of spans in normal form, and keeps them so.
 func appendSpan4(out []span4, s span4) []span4 {
 	if n := len(out); n > 0 {

@@ -54,6 +54,16 @@ func (r *ranges6) from(k key6) []span6 {
 	return r.spans[i:]
 }
 
+// meeting returns the spans that have addresses in common with s. O(log n) and their number.
+func (r *ranges6) meeting(s span6) []span6 {
+	in := r.from(s.lo)
+	n := 0
+	for n < len(in) && !s.hi.less(in[n].lo) {
+		n++
+	}
+	return in[:n]
+}
+
 // appendSpan6 adds a span that starts no lower than the last one of spans in normal form, and keeps them so.
 func appendSpan6(out []span6, s span6) []span6 {
 	if n := len(out); n > 0 {
