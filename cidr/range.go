@@ -175,10 +175,6 @@ func (r Range) NumAddrs() *big.Int {
 // String returns the range in the shortest of the forms that ParseRange reads: an address, a prefix, or "first-last",
 // with IPv4-mapped ends as IPv4; "invalid range" for an invalid one.
 func (r Range) String() string {
-	whole := Range{mapped.lo.addr(), mapped.hi.addr()}
-	if r == whole {
-		return "::ffff:0:0/96" // which Check refuses, but which can be what algebra leaves of a set
-	}
 	r, err := r.canonical()
 	if err != nil {
 		return "invalid range"

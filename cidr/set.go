@@ -294,7 +294,11 @@ func (s Set) String() string {
 		if n > 0 {
 			b.WriteByte(' ')
 		}
-		b.WriteString(r.String())
+		if r == (Range{mapped.lo.addr(), mapped.hi.addr()}) {
+			b.WriteString("::ffff:0:0/96") // which nobody can add, but which can be what is left
+		} else {
+			b.WriteString(r.String())
+		}
 		n++
 	}
 	b.WriteByte('}')
