@@ -395,7 +395,11 @@ func TestBuilderLists(t *testing.T) {
 func TestListFastPath(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 6))
 	var lines []string
-	for range 8_000 {
+	n := 8_000
+	if testing.Short() {
+		n = 800
+	}
+	for range n {
 		var b [4]byte
 		binary.BigEndian.PutUint32(b[:], rnd.Uint32()>>rnd.IntN(32)<<rnd.IntN(32))
 		line := netip.AddrFrom4(b).String()
@@ -439,8 +443,8 @@ func TestListFastPath(t *testing.T) {
 		require.True(t, a.ContainsRange(r) && a.NumAddrs().Cmp(r.NumAddrs()) == 0, line)
 		all.AddRange(r)
 	}
-	require.Greater(t, good, 2000)
-	require.Greater(t, bad, 400)
+	require.Greater(t, good, n/4)
+	require.Greater(t, bad, n/20)
 	want, err := all.Build()
 	require.NoError(t, err)
 	// The same in one list, across the ends of the reader's buffer, whatever the pieces.

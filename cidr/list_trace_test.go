@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-
 func TestListsLeaveTheirLinesInATrace(t *testing.T) {
 	var b cidr.Builder
 	trace := b.Trace()
@@ -37,7 +36,6 @@ func TestListsLeaveTheirLinesInATrace(t *testing.T) {
 	require.ErrorIs(t, err, cidr.ErrName)
 	require.True(t, s.IsEmpty())
 }
-
 
 // The kernel's rule for exceptions, the longest prefix decides, asked for each address of a window.
 func TestIPSetExceptionsInATrace(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"net/netip"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/cidrc/cidrc/cidr"
@@ -67,8 +68,12 @@ func shapes(f cidr.Family, n int, low bool) map[string][]netip.Prefix {
 
 // netipx, which sorts by comparing, is the twin of the sort; a scan is the twin of the index.
 func TestSortAndIndexAgainstTwins(t *testing.T) {
+	sizes := []int{1, 2, 15, 16, 17, 30, 200, 3000, 40_000}
+	if testing.Short() {
+		sizes = sizes[:7]
+	}
 	for _, f := range cidr.Families() {
-		for _, n := range []int{1, 2, 15, 16, 17, 30, 200, 3000, 40_000} {
+		for _, n := range sizes {
 			for _, low := range []bool{false, true} {
 				if low && f == cidr.V4 {
 					continue
@@ -140,4 +145,28 @@ func TestBuilderAtChunkBoundaries(t *testing.T) {
 		requireNormal(t, s)
 	}
 	require.Panics(t, func() { new(cidr.Builder).Grow(-1, 0) })
+}
+
+// The index of a set is made at the first question. Many may ask it at once.
+func TestManyAskAtOnce(t *testing.T) {
+	for _, f := range cidr.Families() {
+		in := benchPrefixes(f, 2000)
+		s, err := cidr.Of(in...)
+		require.NoError(t, err)
+		var b cidr.MapBuilder[int]
+		b.SetAll(s, 7)
+		m, err := b.Build(cidr.LastWins)
+		require.NoError(t, err)
+		var all sync.WaitGroup
+		for range 4 {
+			all.Go(func() {
+				for _, p := range in {
+					if _, ok := m.Get(p.Addr()); !ok || !s.Contains(p.Addr()) || !s.ContainsPrefix(p) {
+						t.Errorf("%v is not there", p)
+					}
+				}
+			})
+		}
+		all.Wait()
+	}
 }

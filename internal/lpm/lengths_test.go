@@ -165,11 +165,15 @@ func TestMinimalWithMapsOfSixteen(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(9, 10))
 	values := make([]int, 1<<size)
 	places := windows(size)
+	rounds := 100
+	if testing.Short() {
+		rounds = 5
+	}
 	for set := range 1 << (size + 1) {
 		for root := range classes {
 			inside := tables(size, 0, classes, root, func(d int) bool { return set>>d&1 == 1 })
 			whole := tables(size, 0, classes, root, func(d int) bool { return d > 0 && set>>d&1 == 1 })
-			for i := range 100 {
+			for i := range rounds {
 				for j := range values {
 					values[j] = rnd.IntN(classes)
 					if i%2 == 1 && rnd.IntN(3) == 0 {

@@ -54,6 +54,9 @@ func atMostOneMore(tb testing.TB, m cidr.Map[int], f cidr.Family, root int) int 
 // The counts were made by programs that share nothing with this one. They allow an entry of length 0, which costs one.
 // The tables of this package have none, so with the root that does not suit they take one more than those.
 func TestReferenceCounts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads whole databases")
+	}
 	dbip := refdata.DBIP(t)
 	asn := []string{refdata.File(t, "asn-country-ipv4.csv.gz"), refdata.File(t, "asn-country-ipv6.csv.gz")}
 	tests := []struct {
