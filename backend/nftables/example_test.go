@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/cidrc/cidrc/backend/nftables"
+	"github.com/cidrc/cidrc/backend/nftables/nftest"
 	"github.com/cidrc/cidrc/cidr"
 	"github.com/cidrc/cidrc/compile"
 )
@@ -115,4 +116,39 @@ func ExampleScript_Apply() {
 	// Output:
 	// nft -f - reads 20 lines
 	// nft -f - reads 1 lines
+}
+
+// An update sends only what differs. This one goes to a kernel in memory, as a test would have it.
+func ExampleNetlink_Update() {
+	kernel := nftest.NewKernel()
+	nft := nftables.NewNetlink(nftables.NetlinkOptions{Dial: kernel.Dial, InPlace: func() bool { return true }})
+	ctx := context.Background()
+	policy := examplePolicy()
+	old, err := compile.Compile(ctx, policy, nft.Target(), compile.Options{Layout: compile.IntervalSet})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := nft.Apply(ctx, old); err != nil {
+		log.Fatal(err)
+	}
+	policy.Rules[0].Addrs = policy.Rules[0].Addrs.Union(cidr.MustParse("203.0.113.0/24"))
+	program, err := compile.Compile(ctx, policy, nft.Target(), compile.Options{Layout: compile.IntervalSet})
+	if err != nil {
+		log.Fatal(err)
+	}
+	plan, err := nft.Update(ctx, old, program)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Print(plan)
+	differences, err := nft.Verify(ctx, program)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(len(differences), "differences:", kernel.Addrs("cidrc_feed", "drop4"))
+	// Output:
+	// feed: only what differs is sent
+	// add 1 elements in set drop4
+	// 140 bytes
+	// 0 differences: {198.51.100.0/24 203.0.113.0/24}
 }

@@ -55,3 +55,17 @@ func pair(t *testing.T, p *compile.Program) *testnet.Net {
 	n.Inside.Run(t, script(t, p), "nft", "-f", "-")
 	return n
 }
+
+// dialIn returns a Dial whose connections belong to where do leads.
+func dialIn(do func(f func() error) error) func() (nftables.Conn, error) {
+	return func() (c nftables.Conn, err error) {
+		doErr := do(func() error {
+			c, err = nftables.Dial()
+			return nil
+		})
+		if doErr != nil {
+			return nil, doErr
+		}
+		return c, err
+	}
+}
