@@ -82,7 +82,7 @@ func (e *ListError) Error() string {
 		return e.Source + ": no bad lines"
 	}
 	if e.Total > 1 {
-		fmt.Fprintf(&b, "%s: %d bad lines, nothing was taken from it", e.Source, e.Total)
+		fmt.Fprintf(&b, "%s: %d bad lines", e.Source, e.Total)
 	}
 	if e.Total > len(e.Lines) {
 		fmt.Fprintf(&b, "; the first %d are:", len(e.Lines))

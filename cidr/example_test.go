@@ -50,7 +50,7 @@ func ExampleReadList_error() {
 	}
 	fmt.Println(errors.Is(err, cidr.ErrLeadingZero))
 	// Output:
-	// feed.txt: 2 bad lines, nothing was taken from it
+	// feed.txt: 2 bad lines
 	// feed.txt:2:1: "192.0.2.010": octet 010: a number has a leading zero, which some tools read as octal: write it without, or LeadingZeros(DecimalLeadingZeros) if it is decimal
 	// feed.txt:3:1: "example.org": a name, not an address; names are never resolved: write the addresses
 	// first in line 2

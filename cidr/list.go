@@ -52,6 +52,9 @@ func (b *Builder) RemoveList(r io.Reader, source string, opts ...ListOption) err
 
 func (b *Builder) list(r io.Reader, source string, remove bool, opts []ListOption) error {
 	l := listReader{b: b, remove: remove}
+	if r == nil {
+		l.refuseOption("no reader")
+	}
 	for _, o := range opts {
 		if o == nil {
 			l.refuseOption("a nil option")

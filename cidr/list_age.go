@@ -113,7 +113,10 @@ var dateLayouts = []string{
 var firstDate = time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func headerDate(line string) (time.Time, bool) {
-	lower := strings.ToLower(line)
+	// Other letters than those of English stay as they are, and with them the places of all bytes: what strings.ToLower
+	// makes of some is longer or shorter.
+	line = strings.ToValidUTF8(line, "?")
+	lower := strings.Map(lowerASCII, line)
 	isLetter := func(c byte) bool { return c >= 'a' && c <= 'z' }
 	said := false
 	for word := range strings.FieldsFuncSeq(lower, func(r rune) bool { return r < 'a' || r > 'z' }) {
@@ -149,6 +152,13 @@ func headerDate(line string) (time.Time, bool) {
 		}
 	}
 	return time.Time{}, false
+}
+
+func lowerASCII(r rune) rune {
+	if r >= 'A' && r <= 'Z' {
+		return r - 'A' + 'a'
+	}
+	return r
 }
 
 func startsWithDayOrMonth(s string) bool {

@@ -70,7 +70,8 @@ func AllowEmpty() ListOption { return func(l *listReader) { l.allowEmpty = true 
 // rows than the list itself says.
 func AllowCut() ListOption { return func(l *listReader) { l.allowCut = true } }
 
-// Report fills in r. A nil r is an error.
+// Report has r filled in with what reading found, whether it succeeds or not, see ListReport. Lenient does this too. A nil
+// r is an error.
 func Report(r *ListReport) ListOption {
 	return func(l *listReader) {
 		if r == nil {

@@ -48,7 +48,7 @@ func (t *Trace) origin(remove bool) origin {
 type Cause struct {
 	Source  string // as it was given, empty if none was
 	Line    int    // from 1, and 0 if none was given
-	Range   Range  // the whole entry
+	Range   Range  // the whole entry; of a list with exceptions of its own, see FormatIPSet, a part that is left of it
 	Removed bool   // the entry took its addresses out
 }
 
@@ -84,9 +84,9 @@ func (t *Trace) cause(r Range, o origin) Cause {
 	return Cause{t.sources[o.source&^removes], int(o.line), r, o.source&removes != 0}
 }
 
-// Why returns the entry that decided what the address got: in a set, the last one that holds it, which says whether it is
-// in or was removed; in a map, the one that won by the map's Precedence. It is false when no entry holds the address.
-// O(n), see Causes.
+// Why returns the entry that decided what the address got: in a set, the last one that holds it; in a map, the one that won
+// by the map's Precedence. It is false when no entry holds the address. True does not say that the address is in the set:
+// if the Cause is Removed, that is why it is not. O(n), see Causes.
 func (t *Trace) Why(a netip.Addr) (Cause, bool) {
 	var best Cause
 	found := false

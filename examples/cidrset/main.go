@@ -31,7 +31,17 @@ Commands; a FILE of "-" is standard input:
   count FILE...             ranges, prefixes and addresses of each list
   why ADDRESS FILE...       the lists and lines that hold the address; exit status 1 if none does
 
+Exit status 2 means that something was wrong, and nothing was written. Options come first,
+and hold for all files of the command.
+
 Options:
+`
+
+const examples = `
+Examples:
+  cidrset subtract feed.txt own.txt
+  cidrset -format csv -columns "IP Range" union feed.csv
+  cidrset -format ipset -set blocked union saved.ipset | cidrset diff - feed.txt
 `
 
 // command is what a word on the command line does.
@@ -75,7 +85,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		err = p.stdout.Flush()
 	}
 	if err != nil {
-		fmt.Fprintln(stderr, "cidrset:", err)
+		fmt.Fprintln(stderr, "cidrset:", hints(err.Error()))
 		return exitWrong
 	}
 	return code
@@ -94,17 +104,25 @@ func (p *program) run(args []string) (int, error) {
 		return 0, fmt.Errorf("there is no command %q; see cidrset -help", name)
 	}
 	if name == "why" {
-		if len(files) == 0 {
-			return 0, errors.New("why needs an address and the lists to look in")
+		if len(files) < 2 {
+			return 0, errors.New("why ADDRESS FILE...: it needs an address and the lists to look in")
 		}
 		addr, err := cidr.ParseAddr(files[0])
 		if err != nil {
-			return 0, fmt.Errorf("why %q: %w", files[0], err)
+			return 0, fmt.Errorf("why ADDRESS FILE...: %q is not one address: %w", files[0], err)
 		}
 		p.addr, files = addr, files[1:]
 	}
-	if len(files) < c.least || c.most > 0 && len(files) > c.most {
-		return 0, fmt.Errorf("%s: %d files do not fit; see cidrset -help", name, len(files))
+	for _, f := range files {
+		if len(f) > 1 && f[0] == '-' {
+			return 0, fmt.Errorf("%q: options come before the command; a file of that name is ./%s", f, f)
+		}
+	}
+	switch {
+	case c.most > 0 && (len(files) < c.least || len(files) > c.most):
+		return 0, fmt.Errorf("%s takes %d files, not %d", name, c.least, len(files))
+	case len(files) < c.least:
+		return 0, fmt.Errorf("%s needs at least %d, of FILE..., and has %d", name, c.least, len(files))
 	}
 	return c.run(p, files)
 }
@@ -143,7 +161,7 @@ func (p *program) add(b *cidr.Builder, file string, remove bool) error {
 		return err
 	}
 	for _, bad := range report.Bad.Lines {
-		fmt.Fprintln(p.stderr, "cidrset: skipped:", bad)
+		fmt.Fprintln(p.stderr, "cidrset: skipped:", hints(bad.Error()))
 	}
 	if more := report.Bad.Total - len(report.Bad.Lines); more > 0 {
 		fmt.Fprintf(p.stderr, "cidrset: skipped: %s: %d more lines\n", name, more)
@@ -246,6 +264,9 @@ func (p *program) why(files []string) (int, error) {
 	for cause := range trace.Causes(p.addr) {
 		fmt.Fprintln(p.stdout, cause)
 		code = exitOK
+	}
+	if code == exitDiffer {
+		fmt.Fprintf(p.stderr, "cidrset: no list holds %v\n", p.addr)
 	}
 	return code, nil
 }

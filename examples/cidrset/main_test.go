@@ -49,7 +49,11 @@ func TestCommands(t *testing.T) {
 		code, out, bad := cidrset("", tt.args...)
 		require.Equal(t, tt.want, out, "%q", tt.args)
 		require.Equal(t, tt.code, code, "%q", tt.args)
-		require.Empty(t, bad)
+		if len(tt.args) == 0 || tt.args[0] != "why" || tt.code == exitOK {
+			require.Empty(t, bad)
+		} else {
+			require.Contains(t, bad, "no list holds 203.0.113.1")
+		}
 	}
 	code, out, _ := cidrset("192.0.2.0/24\n", "subtract", "-", b)
 	require.Equal(t, exitOK, code)
@@ -62,12 +66,15 @@ func TestNothingIsWrittenWhenSomethingIsWrong(t *testing.T) {
 		nil, {"join", f[0]}, {"union"}, {"subtract", f[0]}, {"diff", f[0]}, {"diff", f[0], f[0], f[0]}, {"why"}, {"why", "x", f[0]},
 		{"union", f[0], f[1]}, {"union", f[0], f[2]}, {"union", f[3]}, {"union", f[0], "/absent"}, {"union", "-", "-"},
 		{"-format", "xml", "union", f[0]}, {"-4", "-6", "union", f[0]}, {"-format", "csv", "union", f[0]}, {"-bogus", "union", f[0]},
+		{"union", "-ranges", f[0]}, {"why", "192.0.2.0/24", f[0]}, {"-columns", "1", "union", f[0]}, {"-set", "x", "union", f[0]},
 	} {
 		code, out, bad := cidrset("192.0.2.1\n", args...)
 		require.Equal(t, exitWrong, code, "%q", args)
 		require.Empty(t, out, "%q", args)
 		require.NotEmpty(t, bad, "%q", args)
 	}
+	_, _, bad := cidrset("", "union", f[3])
+	require.Contains(t, bad, "-allow-cut takes it")
 	code, out, bad := cidrset("", "-lenient", "-allow-empty", "-allow-cut", "union", f[0], f[3], f[2])
 	require.Equal(t, exitOK, code, bad)
 	require.Equal(t, "192.0.2.0/25\n", out)

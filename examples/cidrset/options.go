@@ -24,6 +24,7 @@ func (o *options) flags(stderr io.Writer) *flag.FlagSet {
 	f.Usage = func() {
 		fmt.Fprint(stderr, usage)
 		f.PrintDefaults()
+		fmt.Fprint(stderr, examples)
 	}
 	f.StringVar(&o.format, "format", "plain", "how the lists are written: plain, dat, p2p, ipset, rir or csv")
 	f.StringVar(&o.columns, "columns", "", "with -format csv: the `column` that holds entries, or FIRST,LAST; by number, or by name in a header")
@@ -44,8 +45,18 @@ func (o *options) check() (err error) {
 	if o.v4 && o.v6 {
 		return errors.New("-4 and -6 contradict each other; both families are the default")
 	}
-	o.kind, err = cidr.ParseListFormat(o.format)
-	return err
+	if o.kind, err = cidr.ParseListFormat(o.format); err != nil {
+		return err
+	}
+	switch {
+	case o.kind == cidr.FormatCSV && o.columns == "":
+		return errors.New("-format csv needs -columns: which column holds the entries, or which two hold first and last")
+	case o.kind != cidr.FormatCSV && o.columns != "":
+		return errors.New("-columns needs -format csv")
+	case o.kind != cidr.FormatIPSet && o.ipset != "":
+		return errors.New("-set needs -format ipset")
+	}
+	return nil
 }
 
 func (o *options) listOptions(report *cidr.ListReport) []cidr.ListOption {
@@ -64,6 +75,18 @@ func (o *options) listOptions(report *cidr.ListReport) []cidr.ListOption {
 	add(o.netmasks, cidr.Netmasks(cidr.TakeNetmasks))
 	add(o.more, cidr.MoreText(cidr.IgnoreMoreText))
 	return opts
+}
+
+// hints says how to give at a prompt what the library's errors name.
+func hints(text string) string {
+	return strings.NewReplacer(
+		"AllowCut takes it all the same", "-allow-cut takes it all the same",
+		"MoreText(IgnoreMoreText) would take the entry", "-more-text would take the entry",
+		"HostBits(MaskHostBits) would take", "-mask would take",
+		"Netmasks(TakeNetmasks)", "-netmasks",
+		"say with IPSetName which", "say with -set which",
+		"IPSetName:", "-set:", "Columns:", "-columns:",
+	).Replace(text)
 }
 
 func splitColumns(s string) []string {
