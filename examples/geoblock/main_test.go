@@ -238,6 +238,7 @@ func TestApply(t *testing.T) {
 		need       testnet.Need
 	}{
 		{"nftables", "", testnet.NFT},
+		{"netlink", "", testnet.NFT},
 		{"iptables-legacy", "iptables-legacy-save", testnet.IPTablesLegacy},
 		{"iptables-nft", "iptables-nft-save", testnet.IPTablesNFT},
 	} {

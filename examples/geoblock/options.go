@@ -91,7 +91,7 @@ func parseOptions(args []string, help io.Writer) (*options, error) {
 		return nil
 	})
 	hook := f.String("hook", "input", "`HOOKS` where the rules stand: input, or forward, or input,forward;\ncontainers' traffic comes by forward")
-	backendName := f.String("backend", "nftables", "`BACKEND` to use: nftables, iptables, iptables-legacy or iptables-nft")
+	backendName := f.String("backend", "nftables", "`BACKEND` to use: nftables, netlink (the same rules, without the nft program), iptables,\niptables-legacy or iptables-nft")
 	layout := f.String("layout", "auto", "`LAYOUT` of the rules: auto, linear, interval, chain-split or chain-tree")
 	evalAddr := f.String("eval", "", "say what becomes of a new connection from this `ADDRESS`, and change nothing")
 	f.Func("db", "read the country database from `FILE` (CSV start,end,country; plain or gzip); again for a second file", func(s string) error {
@@ -215,6 +215,8 @@ func newBackend(name string) (backend.Backend, error) {
 	switch name {
 	case "nftables":
 		return nftables.NewScript(nil), nil
+	case "netlink":
+		return nftables.NewNetlink(nftables.NetlinkOptions{}), nil
 	case "iptables":
 		return iptables.New(iptables.Default, nil), nil
 	case "iptables-legacy":
@@ -222,5 +224,5 @@ func newBackend(name string) (backend.Backend, error) {
 	case "iptables-nft":
 		return iptables.New(iptables.NFT, nil), nil
 	}
-	return nil, fmt.Errorf("%q is none of nftables, iptables, iptables-legacy, iptables-nft", name)
+	return nil, fmt.Errorf("%q is none of nftables, netlink, iptables, iptables-legacy, iptables-nft", name)
 }
