@@ -6,7 +6,7 @@ import (
 )
 
 // sorted4 holds disjoint spans, ascending, and finds them. The index that it needs for many spans is worked out at the
-// first question, by whoever asks it, and takes eight bytes or less for each span.
+// first question, by whoever asks it, and takes some ten bytes for each span, more where they crowd together.
 type sorted4 struct {
 	spans []span4
 	index atomic.Pointer[index4]

@@ -8,7 +8,7 @@ import (
 )
 
 // sorted6 holds disjoint spans, ascending, and finds them. The index that it needs for many spans is worked out at the
-// first question, by whoever asks it, and takes eight bytes or less for each span.
+// first question, by whoever asks it, and takes some ten bytes for each span, more where they crowd together.
 type sorted6 struct {
 	spans []span6
 	index atomic.Pointer[index6]

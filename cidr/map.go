@@ -18,7 +18,8 @@ type Map[V comparable] struct {
 }
 
 // Get returns the value of an address, and false when it has none. A zone is ignored, IPv4-mapped is taken as IPv4, and
-// the zero Addr has no value. O(log n), without allocation.
+// the zero Addr has no value. O(log n), without allocation, but for the first question of a map, which makes its index in
+// O(n).
 func (m Map[V]) Get(a netip.Addr) (V, bool) {
 	_, v, ok := m.Find(a)
 	return v, ok

@@ -12,7 +12,8 @@ import (
 // It takes 12 bytes for each IPv4 entry and 40 for each IPv6 entry.
 type Trace struct {
 	sources []string
-	at      origin // of what is added now
+	known   map[string]uint32 // places in sources
+	at      origin            // of what is added now
 	v4      trail4
 	v6      trail6
 	how     Precedence
@@ -26,14 +27,20 @@ const removes = 1 << 31
 // groupSize is how many entries of a trail are skipped at once.
 const groupSize = 256
 
-func newTrace() *Trace { return &Trace{sources: []string{""}} }
+func newTrace() *Trace { return &Trace{sources: []string{""}, known: map[string]uint32{"": 0}} }
 
 // from says where the entries come from that follow.
 func (t *Trace) from(source string, line int) {
-	if n := len(t.sources) - 1; t.sources[n] != source {
-		t.sources = append(t.sources, source)
+	at := t.at.source
+	if t.sources[at] != source {
+		var ok bool
+		if at, ok = t.known[source]; !ok {
+			at = uint32(len(t.sources))
+			t.sources = append(t.sources, source)
+			t.known[source] = at
+		}
 	}
-	t.at = origin{uint32(len(t.sources) - 1), uint32(min(max(line, 0), 1<<32-1))}
+	t.at = origin{at, uint32(min(max(line, 0), 1<<32-1))}
 }
 
 func (t *Trace) origin(remove bool) origin {

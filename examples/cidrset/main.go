@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"flag"
 	"fmt"
@@ -234,7 +235,8 @@ func (p *program) diff(files []string) (int, error) {
 }
 
 func (p *program) count(files []string) (int, error) {
-	fmt.Fprintln(p.stdout, "family\tranges\tprefixes\taddresses\tlist")
+	var out bytes.Buffer // nothing is written before all lists are read
+	fmt.Fprintln(&out, "family\tranges\tprefixes\taddresses\tlist")
 	for _, file := range files {
 		s, err := p.read(file)
 		if err != nil {
@@ -242,10 +244,11 @@ func (p *program) count(files []string) (int, error) {
 		}
 		for _, f := range cidr.Families() {
 			if part := s.Only(f); !part.IsEmpty() || s.IsEmpty() {
-				fmt.Fprintf(p.stdout, "%v\t%d\t%d\t%v\t%s\n", f, part.NumRanges(), part.NumPrefixes(), part.NumAddrs(), file)
+				fmt.Fprintf(&out, "%v\t%d\t%d\t%v\t%s\n", f, part.NumRanges(), part.NumPrefixes(), part.NumAddrs(), file)
 			}
 		}
 	}
+	p.stdout.Write(out.Bytes())
 	return exitOK, nil
 }
 
