@@ -25,7 +25,7 @@ func (f *rirFormat) line(l *listReader, line []byte) ([]byte, error) {
 	for rest, more := line, true; more && n < len(fields); n++ {
 		fields[n], rest, more = bytes.Cut(rest, []byte("|"))
 	}
-	if n > 5 && len(fields[0]) > 0 && fields[0][0] >= '0' && fields[0][0] <= '9' {
+	if n > 5 && len(fields[0]) > 0 && len(bytes.Trim(fields[0], "0123456789.")) == 0 { // a version, such as 2.3
 		l.report.Ignored++
 		if date, err := time.Parse("20060102", string(fields[5])); err == nil {
 			l.sawDate(date)

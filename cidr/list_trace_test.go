@@ -81,3 +81,12 @@ func TestIPSetExceptionsInATrace(t *testing.T) {
 		}
 	})
 }
+
+// Only the line that starts with a version is one.
+func TestRegistryWithADigitInItsName(t *testing.T) {
+	var report cidr.ListReport
+	s, err := read("2.3|x|20260101|2|19830613|20251231|+0000\n1x|DE|ipv4|192.0.2.0|256|20200101|allocated\n", cidr.Format(cidr.FormatRIR), cidr.Report(&report))
+	require.NoError(t, err)
+	require.Equal(t, []string{"192.0.2.0/24"}, prefixStrings(s))
+	require.Equal(t, 1, report.Ignored)
+}
